@@ -18,7 +18,7 @@ const TELL_LOADED = `
 `;
 
 test('a proxy at rest has loaded neither hashes nor what loads ES modules nor files by promises', async ({ stage }) => {
-  const file = stage.writeConfig({ one: fixture('works', 'one') });
+  const file = stage.writeConfig({ one: fixture('well-behaved', 'one') });
   const preload = path.join(stage.dir, 'tell-loaded.cjs');
   writeFileSync(preload, TELL_LOADED);
   const run = (...words: string[]) => stage.run(process.execPath, ['--require', preload, ...words]);

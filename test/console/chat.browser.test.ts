@@ -212,7 +212,7 @@ describe('a session in the browser', () => {
       const { result } = await here.serving.mime.request('elicitation/create', {
         ...{ sessionId: id, mode: 'form', message: `Who are you? ${EVIL}`, requestedSchema },
       });
-      here.serving.mime.say(id, `got ${JSON.stringify(result)} `);
+      here.serving.mime.sendText(id, `got ${JSON.stringify(result)} `);
       return DONE;
     };
     turns.set('form', ({ id }) => asks(id));
@@ -250,7 +250,7 @@ describe('a session in the browser', () => {
       here.serving.mime
         .request('elicitation/create', { sessionId: session.id, mode: 'url', message: 'Log in', elicitationId: url, url })
         .then(({ result }) => {
-          here.serving.mime.say(session.id, `got ${JSON.stringify(result)} `);
+          here.serving.mime.sendText(session.id, `got ${JSON.stringify(result)} `);
           here.serving.mime.notify('elicitation/complete', { elicitationId: url });
           return DONE;
         });

@@ -157,7 +157,7 @@ describe('in the browser', () => {
       { type: 'content', content: { type: 'text', text: evil } },
     ];
     turns.set('evil', async ({ id }, mime) => {
-      mime.say(
+      mime.sendText(
         id,
         `${evil}\n\n[click](javascript:window.hacked=1) [here](https://example.com/?q=1) \u001b[31m\u202eabc\n\n\`\`\`html\n${evil}\n\`\`\``,
       );
@@ -198,16 +198,16 @@ describe('in the browser', () => {
       goOn = resolve;
     });
     turns.set('secret', async ({ id }, mime) => {
-      mime.say(id, `The key is ${CANARY.slice(0, 9)}`);
+      mime.sendText(id, `The key is ${CANARY.slice(0, 9)}`);
       await mime.request('session/request_permission', {
         sessionId: id,
         toolCall: { toolCallId: 't', title: `Use ${CANARY}`, rawInput: { command: `curl ${CANARY}` } },
         options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
       });
-      mime.say(id, `${CANARY.slice(9)}.`);
-      mime.say(id, `${CANARY.slice(0, 12)}`);
+      mime.sendText(id, `${CANARY.slice(9)}.`);
+      mime.sendText(id, `${CANARY.slice(0, 12)}`);
       await halfIsShown;
-      mime.say(id, `${CANARY.slice(12)}. That was all.`);
+      mime.sendText(id, `${CANARY.slice(12)}. That was all.`);
       return { stopReason: 'end_turn' };
     });
     const page = await begin('Mime');
@@ -223,7 +223,7 @@ describe('in the browser', () => {
 
   test('five thousand updates in one burst arrive complete and in order', async () => {
     turns.set('flood', ({ id }, mime) => {
-      for (let n = 0; n < 5000; n++) mime.say(id, `${n}\n`);
+      for (let n = 0; n < 5000; n++) mime.sendText(id, `${n}\n`);
       return { stopReason: 'end_turn' };
     });
     const page = await begin('Mime');

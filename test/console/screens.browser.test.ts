@@ -48,7 +48,7 @@ describe('in the browser', () => {
     await filter.fill('text:juggle');
     await list.getByRole('row', { name: 'session/update' }).click();
     await frames.getByRole('tab', { name: 'Check 2' }).click();
-    expect(await panel.innerText()).toMatch(/params\.update\.kind is "juggle"[^\n]*overlook/);
+    expect(await panel.innerText()).toMatch(/params\.update\.kind is "juggle"[^\n]*ignore/);
     await frames.getByRole('tab', { name: 'Redactions 1' }).click();
     expect(await panel.innerText()).toMatch(/CANARY\s+1\s+params\.update\.title/);
     await filter.fill('text:onerror');
@@ -128,7 +128,7 @@ describe('in the browser', () => {
 
   test('charts show the traffic, also as a table and by keyboard', async () => {
     turns.set('chart', async ({ id }, mime) => {
-      mime.say(id, 'one');
+      mime.sendText(id, 'one');
       await mime.request('session/request_permission', {
         sessionId: id,
         toolCall: { toolCallId: 't', title: 'Use it' },

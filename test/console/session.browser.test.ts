@@ -204,7 +204,7 @@ describe('around a session', () => {
     });
     turns.set('wants', async ({ id }, mime) => {
       const { result } = await mime.request('elicitation/create', { sessionId: id, ...form('API key') });
-      mime.say(id, `first ${JSON.stringify(result)}`);
+      mime.sendText(id, `first ${JSON.stringify(result)}`);
       await mime.request('elicitation/create', { sessionId: id, ...form('Colour') });
       return DONE;
     });
@@ -221,7 +221,7 @@ describe('around a session', () => {
   test('a very long text shows its beginning and end, and all of it on request', async () => {
     const lines = Array.from({ length: 20_000 }, (_, n) => `line ${n}`).join('\n');
     turns.set('recite', ({ id }, mime) => {
-      mime.say(id, lines);
+      mime.sendText(id, lines);
       return DONE;
     });
     const page = await begin('Mime');
@@ -248,8 +248,8 @@ describe('around a session', () => {
   test('while a thousand updates a second stream in, nothing jumps, neither at the end nor further up', async () => {
     turns.set('stream', async ({ id }, mime) => {
       for (let n = 0; n < 100; n++) {
-        for (let part = 0; part < 12; part++) mime.say(id, `word ${n}.${part} `);
-        mime.say(id, n % 5 === 4 ? '\n\n' : '\n');
+        for (let part = 0; part < 12; part++) mime.sendText(id, `word ${n}.${part} `);
+        mime.sendText(id, n % 5 === 4 ? '\n\n' : '\n');
         if (n % 20 === 10) mime.update(id, { sessionUpdate: 'tool_call', toolCallId: `t${n}`, title: `Step ${n}`, status: 'in_progress' });
         if (n % 20 === 15) mime.update(id, { sessionUpdate: 'tool_call_update', toolCallId: `t${n - 5}`, status: 'completed' });
         await delay(10); // its pace

@@ -37,7 +37,7 @@ export function visit(
     const turn = (session: ScriptedSession, words: string, params: Json) => {
       const action = turns.get(words.split(' ', 1)[0] ?? '');
       if (action) return action(session, self.serving.mime, params);
-      self.serving.mime.say(session.id, `heard: ${words}`);
+      self.serving.mime.sendText(session.id, `heard: ${words}`);
       return { stopReason: 'end_turn' };
     };
     [browser, serving] = await Promise.all([startBrowser(), serve({ ...traits, turn }, more, env, files)]);

@@ -11,7 +11,7 @@ test('/agent without a name is answered by the proxy, lists the agents, and does
   const client = await stage.connect([alpha, beta]);
   const { id } = await open(client, stage.cwd);
   expect((await prompt(client, id, '/agent')).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(id)).toMatch(/alpha.*beta/);
+  expect(client.agentText(id)).toMatch(/alpha.*beta/);
   expect(alpha.all('session/prompt')).toEqual([]);
   expect(
     (await client.call('session/set_config_option', { sessionId: id, configId: 'agent', value: 'beta' })).configOptions[0].currentValue,
@@ -26,9 +26,9 @@ test('/agent NAME moves the session, confirms it, and sends the new list of opti
   expect(answer.result).toEqual({ stopReason: 'end_turn' });
   const [list] = client.updates(id, 'config_option_update');
   expect(list.configOptions.map(({ currentValue }: Json) => currentValue)).toEqual(['beta', 'beta-small']);
-  expect(client.said(id)).toContain('beta');
+  expect(client.agentText(id)).toContain('beta');
   await prompt(client, id, 'hello');
-  expect(client.said(id)).toMatch(/beta heard hello$/);
+  expect(client.agentText(id)).toMatch(/beta heard hello$/);
   expect(alpha.all('session/prompt')).toEqual([]);
   expect(await alpha.got('session/close')).toBeDefined();
 });
@@ -38,11 +38,11 @@ test('/agent with an unknown name, or after the session has begun, says why it i
   const client = await stage.connect([alpha, beta]);
   const { id } = await open(client, stage.cwd);
   expect((await prompt(client, id, '/agent nobody')).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(id)).toContain('nobody');
+  expect(client.agentText(id)).toContain('nobody');
   await prompt(client, id, 'hello');
-  const before = client.said(id).length;
+  const before = client.agentText(id).length;
   expect((await prompt(client, id, '/agent beta')).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(id).slice(before)).toMatch(/alpha.*beta/);
+  expect(client.agentText(id).slice(before)).toMatch(/alpha.*beta/);
   expect(beta.all('session/new')).toEqual([]);
   expect(alpha.all('session/prompt')).toHaveLength(1);
 });
@@ -51,10 +51,10 @@ test('the command is recognised in any JSON spelling', async ({ stage }) => {
   const [alpha, beta] = two(stage);
   const client = await stage.connect([alpha, beta]);
   const { id } = await open(client, stage.cwd);
-  for (const words of ['\\/agent', '/\\u0061gent', '\\u002fagent']) {
-    const params = `{"sessionId":"${id}","prompt":[{"type":"text","text":"${words}"}]}`;
-    client.line(`{"jsonrpc":"2.0","id":${JSON.stringify(words)},"method":"session/prompt","params":${params}}`);
-    expect((await client.until((msg) => msg.id === words)).msg.result).toEqual({ stopReason: 'end_turn' });
+  for (const message of ['\\/agent', '/\\u0061gent', '\\u002fagent']) {
+    const params = `{"sessionId":"${id}","prompt":[{"type":"text","text":"${message}"}]}`;
+    client.line(`{"jsonrpc":"2.0","id":${JSON.stringify(message)},"method":"session/prompt","params":${params}}`);
+    expect((await client.until((msg) => msg.id === message)).msg.result).toEqual({ stopReason: 'end_turn' });
   }
   expect(alpha.all('session/prompt')).toEqual([]);
 });
@@ -63,7 +63,7 @@ test('a prompt that only mentions /agent goes to the agent', async ({ stage }) =
   const [alpha, beta] = two(stage);
   const client = await stage.connect([alpha, beta]);
   const { id } = await open(client, stage.cwd);
-  for (const words of ['what does /agent do?', '/agent beta please', '/agents', 'x /agent']) await prompt(client, id, words);
+  for (const message of ['what does /agent do?', '/agent beta please', '/agents', 'x /agent']) await prompt(client, id, message);
   await client.call('session/prompt', { sessionId: id, prompt: [...text('/agent beta'), ...text('and more')] });
   expect(alpha.all('session/prompt')).toHaveLength(5);
   expect(beta.all('session/new')).toEqual([]);
@@ -108,5 +108,5 @@ test('an agent with its own command named agent keeps it, in its list and in pro
   const list = await client.until((_, { line }) => line.includes('its own'));
   expect(list.msg.params.update.availableCommands).toEqual([{ name: 'agent', description: 'its own' }]);
   await prompt(client, id, '/agent smith');
-  expect(client.said(id)).toBe('alpha heard /agent smith');
+  expect(client.agentText(id)).toBe('alpha heard /agent smith');
 });

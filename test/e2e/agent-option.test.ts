@@ -55,7 +55,7 @@ test('setting the option moves the session with all its parameters, and returns 
   expect((await beta.got('session/new')).msg.params).toMatchObject({ cwd: stage.cwd, ...given });
 
   await prompt(client, session.id, 'hello');
-  expect(client.said(session.id)).toBe('beta heard hello');
+  expect(client.agentText(session.id)).toBe('beta heard hello');
   expect((await beta.got('session/prompt')).msg.params.sessionId).toBe('beta-1');
   expect(alpha.all('session/prompt')).toEqual([]);
 });
@@ -100,7 +100,7 @@ test('the client does not see later updates from the agent that the session left
   const session = await open(client, stage.cwd);
   await set(client, session.id, 'agent', 'beta');
   const from = client.seen.length;
-  alpha.say('alpha-1', 'still here');
+  alpha.sendText('alpha-1', 'still here');
   await open(client, stage.cwd, 'alpha');
   expect(client.seen.slice(from).filter(({ line }) => line.includes('still here'))).toEqual([]);
 });
@@ -111,7 +111,7 @@ test('a session may move back and forth until it begins', async ({ stage }) => {
   for (const agent of ['beta', 'alpha', 'beta', 'alpha'])
     expect((await set(client, session.id, 'agent', agent)).result.configOptions[0].currentValue).toBe(agent);
   await prompt(client, session.id, 'hello');
-  expect(client.said(session.id)).toBe('alpha heard hello');
+  expect(client.agentText(session.id)).toBe('alpha heard hello');
 });
 
 test('setting the current agent changes nothing and returns the whole list, before and after the session has begun', async ({ stage }) => {
@@ -133,15 +133,15 @@ test('the first prompt locks the option: one value is left, the client is notifi
   const client = await stage.connect([alpha, beta]);
   const session = await open(client, stage.cwd);
   const turn = prompt(client, session.id, 'hello');
-  const asked = await alpha.got('session/prompt');
+  const received = await alpha.got('session/prompt');
   expect(await set(client, session.id, 'agent', 'beta')).toMatchObject({
     error: { code: -32602, message: expect.stringContaining('beta') },
   });
-  alpha.reply(asked.msg, { stopReason: 'end_turn' });
+  alpha.reply(received.msg, { stopReason: 'end_turn' });
   await turn;
   expect(await set(client, session.id, 'agent', 'beta')).toMatchObject({ error: { code: -32602 } });
-  const [told] = client.updates(session.id, 'config_option_update');
-  expect(shown(told.configOptions)).toEqual([
+  const [update] = client.updates(session.id, 'config_option_update');
+  expect(shown(update.configOptions)).toEqual([
     ['agent', 'alpha', 1],
     ['model', 'alpha-small', 2],
   ]);
@@ -212,7 +212,7 @@ test('an unknown agent is refused, and the session stays where it is', async ({ 
     error: { code: -32602, message: expect.stringContaining('nobody') },
   });
   await prompt(client, session.id, 'hello');
-  expect(client.said(session.id)).toBe('alpha heard hello');
+  expect(client.agentText(session.id)).toBe('alpha heard hello');
 });
 
 test('an agent that cannot be started is named in the error, and the session stays where it is', async ({ stage }) => {
@@ -223,7 +223,7 @@ test('an agent that cannot be started is named in the error, and the session sta
   for (const word of ['gone', '/no/such/program']) expect(missing.error.message).toContain(word);
   expect(shown((await set(client, session.id, 'model', 'alpha-large')).result.configOptions)[0]).toEqual(['agent', 'alpha', 2]);
   await prompt(client, session.id, 'hello');
-  expect(client.said(session.id)).toBe('alpha heard hello');
+  expect(client.agentText(session.id)).toBe('alpha heard hello');
 });
 
 test('an agent that requires a login returns its own error, as for a new session, and the session stays where it is', async ({ stage }) => {
@@ -236,7 +236,7 @@ test('an agent that requires a login returns its own error, as for a new session
   const { error } = await set(client, session.id, 'agent', 'beta');
   expect(error).toMatchObject({ code: -32000, message: 'Authentication required', data: { agent: 'beta' } }); // clients show a login for this code
   await prompt(client, session.id, 'hello');
-  expect(client.said(session.id)).toBe('alpha heard hello');
+  expect(client.agentText(session.id)).toBe('alpha heard hello');
 });
 
 test('a prompt cancelled while the session moved has not begun it', async ({ stage }) => {

@@ -165,7 +165,7 @@ describe('logout', () => {
 });
 
 describe('auth/status', () => {
-  const says = (stage: Stage, name: string, status: Json) => {
+  const withStatus = (stage: Stage, name: string, status: Json) => {
     const agent = stage.agent(name, { capabilities: { auth: { status: {} } }, title: name.toUpperCase() });
     agent.on('auth/status', () => {
       if (status === undefined) throw new Refusal(-32603, 'no idea');
@@ -176,8 +176,8 @@ describe('auth/status', () => {
 
   test('is unauthenticated if any agent is, and shows whose each account is', async ({ stage }) => {
     const agents = [
-      says(stage, 'left', { state: 'authenticated', accounts: [{ label: 'me', active: true, email: 'me@example.org' }] }),
-      says(stage, 'right', { state: 'unauthenticated' }),
+      withStatus(stage, 'left', { state: 'authenticated', accounts: [{ label: 'me', active: true, email: 'me@example.org' }] }),
+      withStatus(stage, 'right', { state: 'unauthenticated' }),
       stage.agent('none'),
     ];
     const client = await stage.connect(agents);
@@ -192,7 +192,7 @@ describe('auth/status', () => {
     ['not_required', [{ state: 'not_required' }, { state: 'not_required' }]],
     ['unknown', [{ state: 'authenticated' }, undefined]],
   ] as const)('is %s when nothing else is known, and never an error', async ([state, answers], { stage }) => {
-    const client = await stage.connect(answers.map((answer, n) => says(stage, `agent${n}`, answer)));
+    const client = await stage.connect(answers.map((answer, n) => withStatus(stage, `agent${n}`, answer)));
     expect(await client.call('auth/status', {})).toEqual({ state });
   });
 });

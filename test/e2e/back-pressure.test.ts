@@ -75,19 +75,19 @@ test('an agent that stops reading fails alone once its queue exceeds limits.max_
   const [deaf, well] = [stage.agent('deaf'), stage.agent('well')];
   const client = await stage.connect([deaf, well], { config: { limits: { max_queue_bytes: 2 * MB } } });
   const [sick, other] = [await open(client, stage.cwd, 'deaf'), await open(client, stage.cwd, 'well')];
-  deaf.deafen();
+  deaf.stopReading();
   const turn = prompt(client, sick.id, 'do you hear me?');
   // Far more than the pipes in between hold.
-  const asked = Array.from({ length: 60 }, () => client.request('_x/fill', { sessionId: sick.id, filling: 'f'.repeat(100_000) }));
+  const received = Array.from({ length: 60 }, () => client.request('_x/fill', { sessionId: sick.id, filling: 'f'.repeat(100_000) }));
   await prompt(client, other.id, 'meanwhile');
-  expect(client.said(other.id)).toBe('well heard meanwhile');
+  expect(client.agentText(other.id)).toBe('well heard meanwhile');
 
   const { error } = await turn;
   expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('deaf'), data: { agent: 'deaf' } });
   expect(error.message).toContain(String(2 * MB));
-  for (const answer of await Promise.all(asked)) expect(answer.error.code).toBeOneOf([-32603, -32601, -32002]); // a fresh process may answer the last ones
+  for (const answer of await Promise.all(received)) expect(answer.error.code).toBeOneOf([-32603, -32601, -32002]); // a fresh process may answer the last ones
   await prompt(client, other.id, 'and after');
-  expect(client.said(other.id)).toBe('well heard meanwhilewell heard and after');
+  expect(client.agentText(other.id)).toBe('well heard meanwhilewell heard and after');
 });
 
 test('an agent that reads slowly loses nothing', async ({ stage }) => {
@@ -95,7 +95,7 @@ test('an agent that reads slowly loses nothing', async ({ stage }) => {
   slow.on('_x/n', ({ n }) => ({ n }));
   const client = await stage.connect([slow, other]);
   const { id: sessionId } = await open(client, stage.cwd, 'slow');
-  slow.deafen();
+  slow.stopReading();
   const answers = Promise.all(Array.from({ length: 40 }, (_, n) => client.call('_x/n', { sessionId, n, filling: 'f'.repeat(100_000) })));
   await prompt(client, (await open(client, stage.cwd, 'other')).id, 'meanwhile');
   slow.listen();

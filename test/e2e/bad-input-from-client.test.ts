@@ -2,16 +2,16 @@
 import { describe, expect } from 'vitest';
 import { type Client, type Json, open, prompt, type ScriptedAgent, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 
-type Scene = { readonly left: ScriptedAgent; readonly right: ScriptedAgent; readonly client: Client; readonly id: string };
+type Setup = { readonly left: ScriptedAgent; readonly right: ScriptedAgent; readonly client: Client; readonly id: string };
 
-async function setUp(stage: Stage, config: Json = {}): Promise<Scene> {
+async function setUp(stage: Stage, config: Json = {}): Promise<Setup> {
   const [left, right] = [stage.agent('left'), stage.agent('right')];
   for (const agent of [left, right]) agent.on('_x/echo', ({ n }) => ({ n, by: agent.name }));
   const client = await stage.connect([left, right], { config });
   return { left, right, client, id: (await open(client, stage.cwd)).id };
 }
 /** Sends a line and waits until all its consequences have happened. Returns what came back. */
-async function tell({ client, id }: Scene, line: string | Buffer): Promise<readonly Json[]> {
+async function send({ client, id }: Setup, line: string | Buffer): Promise<readonly Json[]> {
   const from = client.seen.length;
   client.write(Buffer.concat([Buffer.from(line), Buffer.from('\n')]));
   const sync = await client.request('_x/echo', { sessionId: id, n: 'sync' });
@@ -41,18 +41,18 @@ const NO_MESSAGE: readonly (readonly [string, string])[] = [
 ];
 
 test('invalid JSON is -32700, and JSON that is no message -32600, both with the id null; nothing reaches an agent', async ({ stage }) => {
-  const scene = await setUp(stage);
-  for (const [name, line] of NOT_JSON) expect(await tell(scene, line), name).toMatchObject([{ id: null, error: { code: -32700 } }]);
-  for (const [name, line] of NO_MESSAGE) expect(await tell(scene, line), name).toMatchObject([{ id: null, error: { code: -32600 } }]);
-  const methods = scene.left.seen.map(({ msg }) => msg.method);
+  const setup = await setUp(stage);
+  for (const [name, line] of NOT_JSON) expect(await send(setup, line), name).toMatchObject([{ id: null, error: { code: -32700 } }]);
+  for (const [name, line] of NO_MESSAGE) expect(await send(setup, line), name).toMatchObject([{ id: null, error: { code: -32600 } }]);
+  const methods = setup.left.seen.map(({ msg }) => msg.method);
   expect(methods).toEqual(['initialize', 'session/new', ...Array.from({ length: NOT_JSON.length + NO_MESSAGE.length }, () => '_x/echo')]);
-  expect(scene.right.seen).toHaveLength(1);
+  expect(setup.right.seen).toHaveLength(1);
 });
 
 test('an object that is neither request nor response gets at most an error, and the rest continues', async ({ stage }) => {
-  const scene = await setUp(stage);
+  const setup = await setUp(stage);
   for (const line of ['{}', '{"jsonrpc":"2.0"}', '{"params":{}}', '{"result":{}}', '{"jsonrpc":"2.0","error":{"code":1,"message":"m"}}'])
-    for (const answer of await tell(scene, line)) expect(answer, line).toMatchObject({ id: null, error: { code: -32600 } });
+    for (const answer of await send(setup, line)) expect(answer, line).toMatchObject({ id: null, error: { code: -32600 } });
 });
 
 describe('a frame that two parsers could read differently is refused, and no agent sees it', () => {
@@ -71,16 +71,16 @@ describe('a frame that two parsers could read differently is refused, and no age
     ],
   ];
   test('because of a duplicate routing key', async ({ stage }) => {
-    const scene = await setUp(stage);
+    const setup = await setUp(stage);
     for (const [name, line] of twice) {
-      const answers = await tell(scene, line);
+      const answers = await send(setup, line);
       expect(answers, name).toMatchObject([{ id: name === 'id' ? null : 5, error: { code: -32600 } }]);
     }
-    expect(scene.left.all('_x/echo')).toHaveLength(twice.length); // the frames behind each of them
+    expect(setup.left.all('_x/echo')).toHaveLength(twice.length); // the frames behind each of them
   });
 
   test('in params that the proxy reads: a duplicate key, __proto__, too deep', async ({ stage }) => {
-    const scene = await setUp(stage);
+    const setup = await setUp(stage);
     const cwd = JSON.stringify(stage.cwd);
     const params = [
       `{"cwd":${cwd},"cwd":"/etc","mcpServers":[]}`,
@@ -89,28 +89,28 @@ describe('a frame that two parsers could read differently is refused, and no age
       `{"cwd":${cwd},"mcpServers":[],"deep":${'['.repeat(300)}${']'.repeat(300)}}`,
     ];
     for (const text of params)
-      expect(await tell(scene, `{"jsonrpc":"2.0","id":5,"method":"session/new","params":${text}}`), text.slice(0, 80)).toMatchObject([
+      expect(await send(setup, `{"jsonrpc":"2.0","id":5,"method":"session/new","params":${text}}`), text.slice(0, 80)).toMatchObject([
         { id: 5, error: { code: -32600 } },
       ]);
     const option = '{"sessionId":"left-1","configId":"agent","value":"left","value":"right"}';
-    expect(await tell(scene, `{"jsonrpc":"2.0","id":5,"method":"session/set_config_option","params":${option}}`)).toMatchObject([
+    expect(await send(setup, `{"jsonrpc":"2.0","id":5,"method":"session/set_config_option","params":${option}}`)).toMatchObject([
       { id: 5, error: { code: -32600 } },
     ]);
-    expect(scene.left.all('session/new')).toHaveLength(1);
-    expect(scene.right.all('session/new')).toEqual([]);
+    expect(setup.left.all('session/new')).toHaveLength(1);
+    expect(setup.right.all('session/new')).toEqual([]);
   });
 
   test('invalid UTF-8 in an otherwise valid request gets one answer, -32700', async ({ stage }) => {
-    const scene = await setUp(stage);
+    const setup = await setUp(stage);
     const line = Buffer.concat([
       Buffer.from('{"jsonrpc":"2.0","id":5,"method":"_x/echo","params":{"sessionId":"left-1","text":"'),
       Buffer.from([0xc3, 0x28, 0xed, 0xa0, 0x80]),
       Buffer.from('"}}'),
     ]);
-    const answers = await tell(scene, line);
+    const answers = await send(setup, line);
     expect(answers).toMatchObject([{ error: { code: -32700 } }]);
     expect(answers[0].id).toBeOneOf([null, 5]);
-    expect(scene.left.all('_x/echo')).toHaveLength(1);
+    expect(setup.left.all('_x/echo')).toHaveLength(1);
   });
 });
 
@@ -133,9 +133,9 @@ describe('request ids', () => {
     for (const id of ['1', '"1"', 'null', 'null'])
       client.line(`{"jsonrpc":"2.0","id":${id},"method":"_x/slow","params":{"sessionId":"${sessionId}"}}`);
     await client.call('_x/echo', { sessionId, n: 1 });
-    const asked = left.all('_x/slow');
-    expect(asked).toHaveLength(4);
-    for (const [n, { msg }] of asked.entries()) left.reply(msg, { slow: n });
+    const received = left.all('_x/slow');
+    expect(received).toHaveLength(4);
+    for (const [n, { msg }] of received.entries()) left.reply(msg, { slow: n });
     await client.until((msg) => msg.result?.slow === 3);
     expect(client.seen.flatMap(({ msg }) => (msg.result?.slow === undefined ? [] : [[msg.id, msg.result.slow]]))).toEqual([
       [1, 0],
@@ -156,10 +156,10 @@ describe('a response to an agent’s request', () => {
       '"result":{"sessionId":"a","sessionId":"b"}',
     ].entries()) {
       const from = client.seen.length;
-      const asked = left.refused('session/request_permission', { sessionId: 'left-1', toolCall: {}, options: [] }, `q${n}`);
+      const received = left.refused('session/request_permission', { sessionId: 'left-1', toolCall: {}, options: [] }, `q${n}`);
       const { msg } = await client.got('session/request_permission', () => true, from);
       client.line(`{"jsonrpc":"2.0","id":${msg.id},${outcome}}`);
-      expect((await asked).code, outcome).toBe(-32603);
+      expect((await received).code, outcome).toBe(-32603);
       client.reply(msg, { outcome: { outcome: 'cancelled' } }); // a second one
       await client.call('_x/echo', { sessionId: 'left-1', n: 1 });
       expect(left.answersTo(`q${n}`)).toHaveLength(1);
@@ -168,16 +168,16 @@ describe('a response to an agent’s request', () => {
 
   test('with a result and a null error is the result', async ({ stage }) => {
     const { left, client } = await setUp(stage);
-    const asked = left.call('_x/ask', { sessionId: 'left-1' });
+    const received = left.call('_x/ask', { sessionId: 'left-1' });
     client.line(`{"jsonrpc":"2.0","id":${(await client.got('_x/ask')).msg.id},"result":{"x":1},"error":null}`);
-    expect(await asked).toEqual({ x: 1 });
+    expect(await received).toEqual({ x: 1 });
   });
 
   test('that matches no request is dropped', async ({ stage }) => {
-    const scene = await setUp(stage);
+    const setup = await setUp(stage);
     for (const id of ['99', '"x"', 'null', '{"a":1}', '1.5'])
-      expect(await tell(scene, `{"jsonrpc":"2.0","id":${id},"result":{}}`)).toEqual([]);
-    expect(scene.left.seen.filter(({ msg }) => msg.method === undefined)).toEqual([]);
+      expect(await send(setup, `{"jsonrpc":"2.0","id":${id},"result":{}}`)).toEqual([]);
+    expect(setup.left.seen.filter(({ msg }) => msg.method === undefined)).toEqual([]);
   });
 });
 
@@ -193,18 +193,18 @@ describe('a frame over limits.max_frame_bytes', () => {
   ] as const)(
     'is skipped and, if it is a request, answered with the limit under its own id, with the id %s',
     async ([, line], { stage }) => {
-      const scene = await setUp(stage, limits);
-      expect(await tell(scene, line)).toMatchObject([{ id: 'big', error: { code: -32600, message: expect.stringContaining('20000') } }]);
-      expect(scene.left.all('_x/echo', ({ n }) => n === 1)).toEqual([]);
+      const setup = await setUp(stage, limits);
+      expect(await send(setup, line)).toMatchObject([{ id: 'big', error: { code: -32600, message: expect.stringContaining('20000') } }]);
+      expect(setup.left.all('_x/echo', ({ n }) => n === 1)).toEqual([]);
     },
   );
 
   test('fails the request it answers, if it is a response', async ({ stage }) => {
     const { left, client } = await setUp(stage, limits);
-    const asked = left.refused('fs/read_text_file', { sessionId: 'left-1', path: '/big' });
+    const received = left.refused('fs/read_text_file', { sessionId: 'left-1', path: '/big' });
     const { msg } = await client.got('fs/read_text_file');
     client.reply(msg, { content: big(30_000) });
-    expect((await asked).message).toContain('20000');
+    expect((await received).message).toContain('20000');
   });
 
   test('a frame of exactly the limit passes', async ({ stage }) => {
@@ -222,19 +222,19 @@ describe('a frame over limits.max_frame_bytes', () => {
 });
 
 test('the other session is never affected', async ({ stage }) => {
-  const scene = await setUp(stage, { limits: { max_frame_bytes: 20_000 } });
-  const { right, client } = scene;
+  const setup = await setUp(stage, { limits: { max_frame_bytes: 20_000 } });
+  const { right, client } = setup;
   const other = await open(client, stage.cwd, 'right');
   right.on('session/prompt', () => UNANSWERED);
   const turn = prompt(client, other.id, 'long');
-  const asked = await right.got('session/prompt');
+  const received = await right.got('session/prompt');
   for (const line of ['nonsense', '[]', '{"id":1}', Buffer.from([0xff]), `{"x":"${'y'.repeat(30_000)}"}`]) {
-    await tell(scene, line);
-    right.say('right-1', '.');
+    await send(setup, line);
+    right.sendText('right-1', '.');
   }
-  right.reply(asked.msg, { stopReason: 'end_turn' });
+  right.reply(received.msg, { stopReason: 'end_turn' });
   expect((await turn).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(other.id)).toBe('.....');
+  expect(client.agentText(other.id)).toBe('.....');
 });
 
 test('a configuration with several mistakes reports them all, each with its place, and exits with code 6', async ({ stage }) => {

@@ -38,18 +38,18 @@ const found = (canaries: readonly string[], places: readonly Place[]): string[] 
 ];
 
 /** A command's output, stdout and stderr together. */
-async function says(stage: Stage, args: readonly string[], env: Readonly<Record<string, string>>, input = ''): Promise<Place> {
+async function outputOf(stage: Stage, args: readonly string[], env: Readonly<Record<string, string>>, input = ''): Promise<Place> {
   const child = stage.spawn(process.execPath, [SWITCHBOARD, ...args], env);
   const ended = once(child, 'close');
-  const words = Promise.all([readAll(child.stdout), readAll(child.stderr as never)]);
+  const output = Promise.all([readAll(child.stdout), readAll(child.stderr as never)]);
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   await ended;
-  return [args.join(' '), (await words).join('\n')];
+  return [args.join(' '), (await output).join('\n')];
 }
 
 /** A conversation with each canary in every field of every method, both ways. */
-async function tellEverything(stage: Stage, { inEnv, inHeader, inLogin, inAnswer, around }: Record<string, string>, client: Client) {
+async function useEveryMethod(stage: Stage, { inEnv, inHeader, inLogin, inAnswer, around }: Record<string, string>, client: Client) {
   await hello(client, { _meta: { note: around }, clientInfo: { name: String(around), title: around, version: around } });
   await client.call('authenticate', { methodId: 'key', _meta: { apiKey: inLogin } });
   const { id } = await open(client, stage.cwd, undefined, {
@@ -65,9 +65,9 @@ async function tellEverything(stage: Stage, { inEnv, inHeader, inLogin, inAnswer
     ...{ output: `${inEnv?.slice(14)} ${inEnv} ${inEnv?.slice(0, 14)}`, truncated: true },
   }));
   const every = { note: inEnv, modeId: inLogin, modelId: inHeader, configId: around, value: inEnv, title: inLogin, cwd: stage.cwd };
-  const said: string[] = ['initialize', 'authenticate', 'session/new', 'session/prompt'];
+  const used: string[] = ['initialize', 'authenticate', 'session/new', 'session/prompt'];
   for (const [method, { kind }] of Object.entries(FROM_CLIENT)) {
-    if (said.includes(method) || ['session/delete', 'session/close'].includes(method)) continue;
+    if (used.includes(method) || ['session/delete', 'session/close'].includes(method)) continue;
     const params = {
       ...every,
       sessionId: id,
@@ -81,8 +81,8 @@ async function tellEverything(stage: Stage, { inEnv, inHeader, inLogin, inAnswer
     else await client.request(method, params, `${method} ${around}`);
   }
   await client.request('_vendor/ask', { sessionId: id, ...every });
-  const told = await client.request('session/prompt', { sessionId: id, prompt: text(`tell ${inLogin} ${around}`) });
-  expect(told.result.stopReason).toBe('end_turn');
+  const response = await client.request('session/prompt', { sessionId: id, prompt: text(`tell ${inLogin} ${around}`) });
+  expect(response.result.stopReason).toBe('end_turn');
   const crashed = await client.request('session/prompt', { sessionId: id, prompt: text(`crash ${inAnswer}`) });
   expect(crashed.error.data).toMatchObject({ reason: 'agent_exited', stderr: expect.any(Array), lastFrames: expect.any(Array) });
   expect(crashed.error.data.lastFrames.length).toBe(50);
@@ -97,22 +97,22 @@ describe('no canary', () => {
     const given = { inEnv: canary(), inHeader: canary(), inLogin: canary(), inAnswer: canary(), around: canary() };
     const [asArgument, ofServer] = [canary(), canary()];
     const canaries = [...Object.values(own), ...Object.values(given), asArgument, ofServer];
-    const tells = fixture('tells-all', 'tells', '--api-key', asArgument);
+    const agent = fixture('every-update', 'tells', '--api-key', asArgument);
     const servers = [{ name: 'docs', command: 'no-such-server', args: ['--token', ofServer], env: { DOCS: ofServer } }];
     const config = { policy: 'standard', log: { frames: 'redacted', level: 'debug', file: 'diagnostics.log' }, mcp_servers: servers };
     const env = { MY_API_TOKEN: given.around };
     const client = stage.proxy(
-      { tells: { ...tells, env: own } },
+      { agent: { ...agent, env: own } },
       { config, args: ['--record', path.join(stage.state, 'recording.jsonl')], env },
     );
-    const { id, crashed } = await tellEverything(stage, given, client);
+    const { id, crashed } = await useEveryMethod(stage, given, client);
 
     // Forwarded frames are unchanged: the search below finds every canary there, as it would without redaction.
     const wire = client.seen.map(({ line }) => line);
     for (const secret of canaries.filter((one) => one !== asArgument && one !== ofServer))
       expect(found([secret], [['wire', wire.join('\n')]]), secret).toEqual(['wire']);
 
-    const file = stage.writeConfig({ tells: { ...tells, env: own }, other: { ...tells, env: own } }, { ...config, mcp_servers: servers });
+    const file = stage.writeConfig({ agent: { ...agent, env: own }, other: { ...agent, env: own } }, { ...config, mcp_servers: servers });
     const raw = path.join(stage.dir, 'raw.jsonl');
     const entry = (dir: string, msg: Json) => `${JSON.stringify({ t: 0, proc: 1, dir, n: 1, msg })}\n`;
     writeFileSync(raw, wire.map((line) => entry('agent->client', JSON.parse(line))).join(''));
@@ -150,7 +150,9 @@ describe('no canary', () => {
     const printed: Place[] = [];
     for (let at = 0; at < commands.length; at += 4)
       printed.push(
-        ...(await Promise.all(commands.slice(at, at + 4).map(([args, its = env, input]) => says(stage, args, { ...env, ...its }, input)))),
+        ...(await Promise.all(
+          commands.slice(at, at + 4).map(([args, its = env, input]) => outputOf(stage, args, { ...env, ...its }, input)),
+        )),
       );
     expect(printed.filter(([, content]) => content.length < 3)).toEqual([]);
     for (const wanted of ['redact', 'run -o jsonl', 'replay', 'sessions show'])
@@ -174,7 +176,7 @@ describe('no canary', () => {
     // The same command does show them for a raw recording, where nothing is redacted.
     const asItCame = wire.map((line) => entry('agent->client', JSON.parse(line))).join('');
     writeFileSync(raw, entry('client->agent', { id: 0, method: 'initialize', params: {} }) + asItCame);
-    const unclean = await says(stage, ['replay', raw, '--instant'], env, request('initialize', {}));
+    const unclean = await outputOf(stage, ['replay', raw, '--instant'], env, request('initialize', {}));
     for (const secret of [...Object.values(own), ...Object.values(given)]) expect(found([secret], [unclean])).toHaveLength(1);
   });
 });

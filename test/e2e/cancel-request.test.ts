@@ -11,11 +11,13 @@ describe('the client cancels a request', () => {
     for (const id of ['"word"', '7.0', '9007199254740993', '"\\u0069d"']) {
       const [atAgent, atClient] = [right.seen.length, client.seen.length];
       client.line(`{"jsonrpc":"2.0","id":${id},"method":"_x/slow","params":{"sessionId":"${session.id}"}}`);
-      const asked = await right.got('_x/slow', () => true, atAgent);
+      const received = await right.got('_x/slow', () => true, atAgent);
       client.line(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":${id},"_meta":{"one":1.0}}}`);
       const cancel = await right.got('$/cancel_request', () => true, atAgent);
-      expect(cancel.line).toBe(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":${asked.msg.id},"_meta":{"one":1.0}}}`);
-      right.line(`{"jsonrpc":"2.0","id":${asked.msg.id},"error":{"code":-32800,"message":"cancelled"}}`);
+      expect(cancel.line).toBe(
+        `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":${received.msg.id},"_meta":{"one":1.0}}}`,
+      );
+      right.line(`{"jsonrpc":"2.0","id":${received.msg.id},"error":{"code":-32800,"message":"cancelled"}}`);
       const answer = await client.until((msg) => msg.error?.code === -32800, atClient);
       expect(answer.line).toBe(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32800,"message":"cancelled"}}`);
     }
@@ -95,7 +97,7 @@ test('an agent cancels a request: the client gets the id it knows, and only for 
   const [left, right] = [stage.agent('left'), stage.agent('right')];
   const client = await stage.connect([left, right]);
   const sessions = [await open(client, stage.cwd, 'left'), await open(client, stage.cwd, 'right')];
-  const questions = await Promise.all(
+  const requests = await Promise.all(
     [left, right].map((agent, n) => {
       void agent.request('_x/ask', { sessionId: `${agent.name}-1` }, 0);
       return client.got('_x/ask', ({ sessionId }) => sessionId === sessions[n]?.id);
@@ -103,11 +105,11 @@ test('an agent cancels a request: the client gets the id it knows, and only for 
   );
   right.notify('$/cancel_request', { requestId: 0 });
   right.notify('$/cancel_request', { requestId: 99 });
-  right.say('right-1', 'behind it');
+  right.sendText('right-1', 'behind it');
   await client.until((msg) => msg.params?.update?.content?.text === 'behind it');
-  expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual([questions[1]?.msg.id]);
+  expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual([requests[1]?.msg.id]);
   // Both requests are still answered.
-  for (const { msg } of questions) client.reply(msg, { to: msg.params.sessionId });
+  for (const { msg } of requests) client.reply(msg, { to: msg.params.sessionId });
   for (const agent of [left, right])
     expect((await agent.until((msg) => msg.id === 0 && msg.result)).msg.result).toEqual({ to: `${agent.name}-1` });
 });

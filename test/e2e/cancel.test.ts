@@ -44,10 +44,10 @@ describe.each([
   ['two agents', true],
 ] as const)('with %s', (_, hasOther) => {
   test('pending permission requests and elicitations are answered cancelled, once, and the agent ends the turn', async ({ stage }) => {
-    const { agent, client, id, turn, running: asked } = await running(stage, hasOther);
+    const { agent, client, id, turn, running: received } = await running(stage, hasOther);
     const permission = agent.call('session/request_permission', PERMISSION);
     const form = agent.call('elicitation/create', FORM);
-    const questions = [await client.got('session/request_permission'), await client.got('elicitation/create')];
+    const requests = [await client.got('session/request_permission'), await client.got('elicitation/create')];
 
     client.notify('session/cancel', { sessionId: id });
     expect((await agent.got('session/cancel')).msg.params).toEqual({ sessionId: 's' });
@@ -55,14 +55,14 @@ describe.each([
     expect(await form).toEqual({ action: 'cancel' });
 
     // The client answers all the same, as the protocol requires.
-    for (const { msg } of questions) client.reply(msg, { outcome: { outcome: 'selected', optionId: 'y' } });
-    agent.say('s', 'stopping');
-    agent.line(`{"jsonrpc":"2.0","id":${asked.id},"result":{"stopReason":"cancelled","_meta":{"one":1.0}}}`);
+    for (const { msg } of requests) client.reply(msg, { outcome: { outcome: 'selected', optionId: 'y' } });
+    agent.sendText('s', 'stopping');
+    agent.line(`{"jsonrpc":"2.0","id":${received.id},"result":{"stopReason":"cancelled","_meta":{"one":1.0}}}`);
     const answer = await turn;
     expect(client.seen[client.place(answer)]?.line).toBe(
       '{"jsonrpc":"2.0","id":"the-turn","result":{"stopReason":"cancelled","_meta":{"one":1.0}}}',
     );
-    expect(client.said(id)).toBe('stopping');
+    expect(client.agentText(id)).toBe('stopping');
     await client.request('_x/sync', { sessionId: id }); // whatever was on its way has arrived
     expect(strayAnswers(agent)).toHaveLength(2);
     expect(client.answersTo('the-turn')).toHaveLength(1);
@@ -71,10 +71,10 @@ describe.each([
   test('the client still answers requests for files and terminals', async ({ stage }) => {
     const { agent, client, id } = await running(stage, hasOther);
     const read = agent.call('fs/read_text_file', { sessionId: 's', path: '/a' });
-    const question = await client.got('fs/read_text_file');
+    const request = await client.got('fs/read_text_file');
     client.notify('session/cancel', { sessionId: id });
     await agent.got('session/cancel');
-    client.reply(question.msg, { content: 'late but wanted' });
+    client.reply(request.msg, { content: 'late but wanted' });
     expect(await read).toEqual({ content: 'late but wanted' });
   });
 
@@ -83,14 +83,14 @@ describe.each([
   }) => {
     const { agent, client, id } = await running(stage, hasOther);
     void agent.call('session/request_permission', PERMISSION, 77);
-    const question = await client.got('session/request_permission');
+    const request = await client.got('session/request_permission');
     client.notify('session/cancel', { sessionId: id });
     await agent.got('session/cancel');
     agent.notify('$/cancel_request', { requestId: 77 });
-    agent.say('s', 'behind it');
+    agent.sendText('s', 'behind it');
     const behind = await client.until((msg) => msg.params?.update?.content?.text === 'behind it');
     const withdrawn = client.all('$/cancel_request');
-    expect(withdrawn.map(({ msg }) => msg.params.requestId)).toEqual([question.msg.id]);
+    expect(withdrawn.map(({ msg }) => msg.params.requestId)).toEqual([request.msg.id]);
     expect(withdrawn[0]?.index).toBeLessThan(behind.index);
   });
 
@@ -111,30 +111,30 @@ describe.each([
   });
 
   test('a cancelled turn that an agent never ends is ended after cancel_ms, and its late response is dropped', async ({ stage }) => {
-    const { agent, client, id, turn, running: asked } = await running(stage, hasOther, { timeouts: { cancel_ms: CANCEL_MS } });
+    const { agent, client, id, turn, running: received } = await running(stage, hasOther, { timeouts: { cancel_ms: CANCEL_MS } });
     client.notify('session/cancel', { sessionId: id });
     client.notify('session/cancel', { sessionId: id });
     expect((await turn).result).toEqual({ stopReason: 'cancelled' });
 
     const next = prompt(client, id, 'next', 'next-turn');
-    const nextAsked = await agent.until((msg) => msg.method === 'session/prompt' && msg.id !== asked.id);
-    agent.reply(asked, { stopReason: 'end_turn', _meta: { late: true } });
-    agent.reply(nextAsked.msg, { stopReason: 'max_tokens' });
+    const nextRequest = await agent.until((msg) => msg.method === 'session/prompt' && msg.id !== received.id);
+    agent.reply(received, { stopReason: 'end_turn', _meta: { late: true } });
+    agent.reply(nextRequest.msg, { stopReason: 'max_tokens' });
     expect((await next).result).toEqual({ stopReason: 'max_tokens' });
     expect(client.answersTo('the-turn')).toHaveLength(1);
     expect(client.seen.filter(({ line }) => line.includes('late'))).toEqual([]);
   });
 
   test('closing a session ends its running turn and its pending request', async ({ stage }) => {
-    const { agent, client, id, turn, running: asked } = await running(stage, hasOther);
+    const { agent, client, id, turn, running: received } = await running(stage, hasOther);
     const permission = agent.call('session/request_permission', PERMISSION);
-    const question = await client.got('session/request_permission');
+    const request = await client.got('session/request_permission');
     expect(await client.call('session/close', { sessionId: id })).toEqual({});
     expect((await agent.got('session/close')).msg.params).toEqual({ sessionId: 's' });
     expect((await turn).result).toEqual({ stopReason: 'cancelled' });
     expect(await permission).toEqual({ outcome: { outcome: 'cancelled' } });
-    agent.reply(asked, { stopReason: 'end_turn' });
-    client.reply(question.msg, { outcome: { outcome: 'selected', optionId: 'y' } });
+    agent.reply(received, { stopReason: 'end_turn' });
+    client.reply(request.msg, { outcome: { outcome: 'selected', optionId: 'y' } });
     await open(client, stage.cwd, hasOther ? 'agent' : undefined);
     expect(client.answersTo('the-turn')).toHaveLength(1);
     expect(strayAnswers(agent)).toHaveLength(1);
@@ -147,12 +147,12 @@ test('a cancel reaches only its own session', async ({ stage }) => {
   const client = await stage.connect([left, right]);
   const sessions = [await open(client, stage.cwd, 'left'), await open(client, stage.cwd, 'right'), await open(client, stage.cwd, 'right')];
   for (const { id } of sessions) void prompt(client, id, 'work');
-  const asked = right.call('session/request_permission', { ...PERMISSION, sessionId: 's2' });
-  const question = await client.got('session/request_permission');
+  const received = right.call('session/request_permission', { ...PERMISSION, sessionId: 's2' });
+  const request = await client.got('session/request_permission');
   client.notify('session/cancel', { sessionId: sessions[1]?.id });
   expect((await right.got('session/cancel')).msg.params.sessionId).toBe('s1');
-  client.reply(question.msg, { outcome: { outcome: 'selected', optionId: 'y' } });
-  expect(await asked).toEqual({ outcome: { outcome: 'selected', optionId: 'y' } });
+  client.reply(request.msg, { outcome: { outcome: 'selected', optionId: 'y' } });
+  expect(await received).toEqual({ outcome: { outcome: 'selected', optionId: 'y' } });
   await client.request('_x/sync', { sessionId: sessions[0]?.id });
   expect(left.all('session/cancel')).toEqual([]);
 });
@@ -177,7 +177,7 @@ test('updates of a closed session are dropped', async ({ stage }) => {
   const { id } = await open(client, stage.cwd);
   await client.call('session/close', { sessionId: id });
   const from = client.seen.length;
-  alpha.say('alpha-1', 'from beyond');
+  alpha.sendText('alpha-1', 'from beyond');
   await open(client, stage.cwd);
   expect(client.seen.slice(from).filter(({ line }) => line.includes('from beyond'))).toEqual([]);
 });

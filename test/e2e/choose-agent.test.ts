@@ -6,7 +6,7 @@ import { type Client, choosing, hello, open, prompt, type Stage, testAtOnce as t
 /** The agent that answers in a session. */
 async function owner(client: Client, sessionId: string): Promise<string> {
   await prompt(client, sessionId, 'who');
-  return /^(\w+) heard who$/.exec(client.said(sessionId))?.[1] ?? client.said(sessionId);
+  return /^(\w+) heard who$/.exec(client.agentText(sessionId))?.[1] ?? client.agentText(sessionId);
 }
 const three = (stage: Stage) => [stage.agent('alpha'), stage.agent('beta'), stage.agent('gamma')];
 

@@ -8,9 +8,9 @@ const DEEP = '['.repeat(DEPTH) + ']'.repeat(DEPTH);
 
 /** A whole turn, in the same proxy process. */
 async function goesOn(client: Client, agent: ScriptedAgent, sessionId: string): Promise<void> {
-  const words = `turn ${agent.all('session/prompt').length}`;
-  expect((await prompt(client, sessionId, words)).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(sessionId)).toContain(`${agent.name} heard ${words}`);
+  const message = `turn ${agent.all('session/prompt').length}`;
+  expect((await prompt(client, sessionId, message)).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.agentText(sessionId)).toContain(`${agent.name} heard ${message}`);
   expect(agent.pids).toHaveLength(1);
 }
 
@@ -29,8 +29,8 @@ describe('a response to session/new', () => {
     '{"models":{"currentModelId":"x","availableModels":[null]}}',
     '{"configOptions":[null]}',
     '{"configOptions":{}}',
-  ])('with %s opens the session, and the other agent continues', async (said, { stage }) => {
-    const [odd, other] = [stage.agent('odd', { describe: () => JSON.parse(said) }), stage.agent('other')];
+  ])('with %s opens the session, and the other agent continues', async (result, { stage }) => {
+    const [odd, other] = [stage.agent('odd', { describe: () => JSON.parse(result) }), stage.agent('other')];
     const client = await stage.connect([odd, other]);
     const before = await open(client, stage.cwd, 'other');
     const session = await open(client, stage.cwd, 'odd');
@@ -71,11 +71,11 @@ describe.each([
     const client = await stage.connect(hasOther ? [agent, other] : [agent]);
     withoutDepth(client, agent);
     const { id } = await open(client, stage.cwd);
-    const beside = hasOther ? await open(client, stage.cwd, 'other') : undefined;
+    const others = hasOther ? await open(client, stage.cwd, 'other') : undefined;
     agent.line(`{"jsonrpc":"2.0","id":${DEEP},"method":"fs/read_text_file","params":{"sessionId":"${id}","path":"/x"}}`);
     agent.line(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":${DEEP}}}`);
     await goesOn(client, agent, id);
-    if (beside) await goesOn(client, other, beside.id);
+    if (others) await goesOn(client, other, others.id);
   });
 
   test('a client’s request with an id 20,000 arrays deep, and its cancellation, end nobody', async ({ stage }) => {
@@ -83,11 +83,11 @@ describe.each([
     const client = await stage.connect(hasOther ? [agent, other] : [agent]);
     withoutDepth(client, agent);
     const { id } = await open(client, stage.cwd);
-    const beside = hasOther ? await open(client, stage.cwd, 'other') : undefined;
+    const others = hasOther ? await open(client, stage.cwd, 'other') : undefined;
     client.line(`{"jsonrpc":"2.0","id":${DEEP},"method":"session/set_mode","params":{"sessionId":"${id}","modeId":"code"}}`);
     client.line(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":${DEEP}}}`);
     await goesOn(client, agent, id);
-    if (beside) await goesOn(client, other, beside.id);
+    if (others) await goesOn(client, other, others.id);
   });
 });
 

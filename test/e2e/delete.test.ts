@@ -23,7 +23,7 @@ test('a deleted session leaves no transcript, neither earlier entries nor later 
   const fresh = await talk(client);
   for (const id of [old, fresh]) {
     await client.call('session/delete', { sessionId: id });
-    agent.say(id, 'one more thing');
+    agent.sendText(id, 'one more thing');
   }
   const kept = await talk(client);
   agent.on('session/delete', () => {

@@ -18,8 +18,8 @@ describe("webapp: the web app's generic agents", () => {
 
   test('two sessions, updates of every kind, modes and models', async ({ stage }) => {
     await withSdkClient(stage, { generic: named }, async (client) => {
-      const { agent, greeting, updates } = client;
-      expect(greeting).toMatchObject({ agentInfo: { name: 'generic' }, authMethods: [{ id: 'key' }] });
+      const { agent, initializeResponse, updates } = client;
+      expect(initializeResponse).toMatchObject({ agentInfo: { name: 'generic' }, authMethods: [{ id: 'key' }] });
       const one = await client.open();
       const two = await client.open();
       expect([one.sessionId, two.sessionId]).toEqual(['generic-1', 'generic-2']);
@@ -66,7 +66,7 @@ describe("webapp: the web app's generic agents", () => {
       ]);
       const from = updates.length;
       await client.prompt(two.sessionId, 'hello');
-      expect(client.said(from)).toBe('generic-2 heard hello in mode auto from large');
+      expect(client.agentText(from)).toBe('generic-2 heard hello in mode auto from large');
       const huge = agent.request(methods.agent.session.setConfigOption, { sessionId: two.sessionId, configId: 'model', value: 'huge' });
       await expect(huge).rejects.toMatchObject({ code: -32602, message: expect.stringContaining('no such model') });
     });
@@ -78,14 +78,14 @@ describe("webapp: the web app's generic agents", () => {
       await client.prompt(sessionId, 'permission');
       client.choose('reject_once');
       await client.prompt(sessionId, 'permission');
-      expect(client.said()).toBe('selected yesselected no');
+      expect(client.agentText()).toBe('selected yesselected no');
       expect(client.permissions[0]).toMatchObject({
         toolCall: { toolCallId: 't2', title: 'Delete everything', kind: 'execute' },
         options: [{ optionId: 'yes', name: 'Allow', kind: 'allow_once' }, { optionId: 'no' }],
       });
       const from = client.updates.length;
       await client.prompt(sessionId, 'read');
-      expect(client.said(from)).toBe('content of /w/notes.txt');
+      expect(client.agentText(from)).toBe('content of /w/notes.txt');
 
       const turn = client.prompt(sessionId, 'wait');
       await client.agent.notify(methods.agent.session.cancel, { sessionId });
@@ -95,7 +95,7 @@ describe("webapp: the web app's generic agents", () => {
         message: expect.stringContaining('the model is on fire'),
       });
       expect(await client.prompt(sessionId, 'refuse')).toEqual({ stopReason: 'refusal' });
-      expect(client.said()).toContain('I would rather not');
+      expect(client.agentText()).toContain('I would rather not');
       expect(await client.refused(sessionId, 'unauthorized')).toMatchObject({ code: -32000 });
       expect(await client.refused(sessionId, 'crash')).toMatchObject({ data: { agent: 'generic', code: 3 } });
       expect((await client.open()).sessionId).toBe('generic-1');
@@ -106,7 +106,7 @@ describe("webapp: the web app's generic agents", () => {
     await withSdkClient(stage, { generic: speaking('webapp', 'generic') }, async (client) => {
       const { sessionId } = await client.open();
       await client.prompt(sessionId, 'hello');
-      expect(client.said()).toContain('heard hello');
+      expect(client.agentText()).toContain('heard hello');
       await client.prompt(sessionId, 'permission');
     });
     expect(dialectOf(stage)).toEqual({ framing: 'content-length', dialect: 'webapp' });
@@ -118,8 +118,8 @@ describe('agentkit: the Go server', () => {
 
   test('two sessions in their own processes, updates of every kind, commands, errors, empty results', async ({ stage }) => {
     await withSdkClient(stage, { kit: named }, async (client) => {
-      const { greeting, updates } = client;
-      expect(greeting).toMatchObject({
+      const { initializeResponse, updates } = client;
+      expect(initializeResponse).toMatchObject({
         agentInfo: { name: 'kit', version: '1.0.0' },
         agentCapabilities: { loadSession: true, promptCapabilities: { image: true } },
         authMethods: [],
@@ -132,7 +132,7 @@ describe('agentkit: the Go server', () => {
       await client.prompt(two.sessionId, 'who');
       const said = client.of('agent_message_chunk').map(({ content }) => content.text);
       expect(said).toHaveLength(2);
-      for (const words of said) expect(words).toMatch(/^session-1 in .*work of \d+ heard who$/);
+      for (const message of said) expect(message).toMatch(/^session-1 in .*work of \d+ heard who$/);
       expect(new Set(said).size).toBe(2);
 
       const from = updates.length;
@@ -159,7 +159,7 @@ describe('agentkit: the Go server', () => {
         },
       ]);
       await client.prompt(one.sessionId, '/search for the needle');
-      expect(client.said()).toContain('command search: for the needle');
+      expect(client.agentText()).toContain('command search: for the needle');
       expect(await client.refused(one.sessionId, 'fail')).toMatchObject({ code: -32603 });
       expect(await client.refused(one.sessionId, 'crash')).toMatchObject({ data: { agent: 'kit', code: 3 } });
       // The other session is not affected.
@@ -170,7 +170,7 @@ describe('agentkit: the Go server', () => {
   test('a cancelled turn ends as cancelled: by itself within the grace period, else with its process', async ({ stage }) => {
     await withSdkClient(stage, { kit: named }, async (client) => {
       const { sessionId } = await client.open();
-      const beside = await client.open();
+      const others = await client.open();
       const slow = client.prompt(sessionId, 'slow');
       await client.agent.notify(methods.agent.session.cancel, { sessionId });
       expect(await slow).toEqual({ stopReason: 'cancelled' });
@@ -180,7 +180,7 @@ describe('agentkit: the Go server', () => {
       await client.agent.notify(methods.agent.session.cancel, { sessionId });
       expect(await hanging).toEqual({ stopReason: 'cancelled' });
       expect(await client.refused(sessionId, 'gone')).toMatchObject({ code: -32603, data: { reason: 'session_lost' } });
-      expect(await client.prompt(beside.sessionId, 'who')).toEqual({ stopReason: 'end_turn' });
+      expect(await client.prompt(others.sessionId, 'who')).toEqual({ stopReason: 'end_turn' });
       const fresh = await client.open();
       expect(await client.prompt(fresh.sessionId, 'who')).toEqual({ stopReason: 'end_turn' });
     });
@@ -204,8 +204,8 @@ describe('intercom: the operator stream', () => {
 
   test('two sessions, status, plan, clearance granted and refused, forwarded prompts, unanswered requests', async ({ stage }) => {
     await withSdkClient(stage, { op: named() }, async (client) => {
-      const { updates, greeting } = client;
-      expect(greeting).toMatchObject({ protocolVersion: 1, agentInfo: { name: 'op' } });
+      const { updates, initializeResponse } = client;
+      expect(initializeResponse).toMatchObject({ protocolVersion: 1, agentInfo: { name: 'op' } });
       const one = await client.open();
       const two = await client.open();
       expect(await client.prompt(one.sessionId, 'all')).toEqual({ stopReason: 'end_turn' });
@@ -319,7 +319,7 @@ describe('legacy: earlier spellings of ACP, from any agent', () => {
     await withSdkClient(stage, { old }, async (client) => {
       const { sessionId } = await client.open();
       await client.prompt(sessionId, 'read');
-      expect(client.said()).toBe('content of /w/a.txt; content of /w/b.txt');
+      expect(client.agentText()).toBe('content of /w/a.txt; content of /w/b.txt');
       await client.prompt(sessionId, 'permission');
       expect(client.permissions[0]?.toolCall).toMatchObject({ title: 'Do it', content: [{ content: { text: 'because' } }] });
       const from = client.updates.length;
@@ -344,18 +344,18 @@ describe('legacy: earlier spellings of ACP, from any agent', () => {
     const work = async (client: Json) => {
       const { sessionId } = await client.open();
       await client.prompt(sessionId, 'write');
-      expect(client.said()).toMatch(/^refused -/);
+      expect(client.agentText()).toMatch(/^refused -/);
     };
     await withSdkClient(stage, { old }, work, { config: { policy } });
   });
 
   test('next to another agent: models are an option, and a missing list of servers is filled in', async ({ stage }) => {
-    const client = await stage.connect({ old, other: fixture('works', 'other') });
+    const client = await stage.connect({ old, other: fixture('well-behaved', 'other') });
     const opened = await client.call('session/new', { cwd: stage.cwd });
     const option = opened.configOptions.find(({ category }: Json) => category === 'model');
     expect(option).toMatchObject({ currentValue: 'small', options: [{ value: 'small' }, { value: 'large' }] });
     await client.call('session/set_config_option', { sessionId: opened.sessionId, configId: option.id, value: 'large' });
     await client.call('session/prompt', { sessionId: opened.sessionId, prompt: [{ type: 'text', text: 'hello' }] });
-    expect(client.said(opened.sessionId)).toBe('hello to large');
+    expect(client.agentText(opened.sessionId)).toBe('hello to large');
   });
 });

@@ -17,7 +17,7 @@ describe('an agent framed by Content-Length', () => {
     const client = await stage.connect({ lsp }, { config: { limits: { max_frame_bytes: 100_000 } } });
     const { id } = await open(client, stage.cwd);
     expect((await prompt(client, id, 'schön')).result).toEqual({ stopReason: 'end_turn' });
-    expect(client.said(id)).toBe('schön größer als 3 €');
+    expect(client.agentText(id)).toBe('schön größer als 3 €');
     expect((await prompt(client, id, 'pretty')).result).toEqual({ stopReason: 'end_turn', _meta: { by: 'hand' } });
     expect((await prompt(client, id, 'big 300000')).error).toMatchObject({
       code: -32603,
@@ -56,7 +56,7 @@ describe('an agent framed by Content-Length', () => {
     const args = ['-c', script, path.join(stage.dir, 'lsp.starts')];
     const lsp = { command: '/bin/sh', args, framing: 'ndjson', timeouts: { initialize_ms: 700 } };
     const config = { default_agent: 'lsp', timeouts: { initialize_wait_ms: 1 } }; // no agent delays the client
-    const client = await stage.connect({ lsp, well: fixture('works', 'well') }, { config });
+    const client = await stage.connect({ lsp, well: fixture('well-behaved', 'well') }, { config });
     const error = await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
     expect(error.message).toContain('"lsp"');
     expect(error.message).toContain('700 ms');
@@ -65,13 +65,13 @@ describe('an agent framed by Content-Length', () => {
 });
 
 test('a client framed by Content-Length has a conversation, including two messages in one write', async ({ stage }) => {
-  const config = stage.writeConfig({ works: fixture('works', 'works') });
+  const config = stage.writeConfig({ works: fixture('well-behaved', 'works') });
   const child = stage.spawn(process.execPath, [SWITCHBOARD, 'acp', '--config', config, '--framing', 'content-length']);
   const waiting = new Map<number, (answer: Json) => void>();
-  const said: string[] = [];
+  const texts: string[] = [];
   new StreamMessageReader(child.stdout).listen((message: Json) => {
     if (message.method === undefined) waiting.get(message.id)?.(message);
-    else said.push(message.params.update?.content?.text);
+    else texts.push(message.params.update?.content?.text);
   });
   let lastId = 0;
   /** Writes all of them at once with this writer's framing. */
@@ -87,13 +87,13 @@ test('a client framed by Content-Length has a conversation, including two messag
     child.stdin.write(framed.read());
     return Promise.all(answers);
   };
-  const [greeting] = await request(['initialize', { protocolVersion: 1, clientCapabilities: {} }]);
-  expect(greeting.result.agentInfo.name).toBe('works');
+  const [initialized] = await request(['initialize', { protocolVersion: 1, clientCapabilities: {} }]);
+  expect(initialized.result.agentInfo.name).toBe('works');
   const opening = ['session/new', { cwd: stage.cwd, mcpServers: [] }] as const;
   const [one, two] = await request(opening, opening);
   expect(one.result.sessionId).not.toBe(two.result.sessionId);
-  const words = [{ type: 'text', text: 'count 3' }];
-  const [turn] = await request(['session/prompt', { sessionId: one.result.sessionId, prompt: words }]);
+  const message = [{ type: 'text', text: 'count 3' }];
+  const [turn] = await request(['session/prompt', { sessionId: one.result.sessionId, prompt: message }]);
   expect(turn.result).toEqual({ stopReason: 'end_turn' });
-  expect(said.join('')).toBe('1 2 3 ');
+  expect(texts.join('')).toBe('1 2 3 ');
 });

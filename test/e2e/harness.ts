@@ -113,7 +113,7 @@ async function setUp(): Promise<{ stage: Stage; strike: () => Promise<void> }> {
       return client;
     },
     run(command, args, own) {
-      return editorOf(stage.spawn(command, args, own));
+      return clientOf(stage.spawn(command, args, own));
     },
     spawn(command, args, own = {}) {
       const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env, ...own }, cwd: stage.cwd });
@@ -134,7 +134,7 @@ async function setUp(): Promise<{ stage: Stage; strike: () => Promise<void> }> {
 
 const isScripted = (agent: Server | ScriptedAgent): agent is ScriptedAgent => 'seen' in agent;
 
-function editorOf(child: Client['child']): Client {
+function clientOf(child: Client['child']): Client {
   const peer: AttachablePeer = createPeer('the editor');
   let stderr = '';
   let isKilled = false;
@@ -194,10 +194,10 @@ export async function open(client: Peer, cwd: string, agent?: string, params: Js
   return { id: answer.result.sessionId, result: answer.result, index: client.place(answer) };
 }
 
-export const text = (words: string): Json => [{ type: 'text', text: words }];
+export const text = (message: string): Json => [{ type: 'text', text: message }];
 
-export function prompt(client: Peer, sessionId: string, words: string, id?: Json): Promise<Json> {
-  return client.request('session/prompt', { sessionId, prompt: text(words) }, id);
+export function prompt(client: Peer, sessionId: string, message: string, id?: Json): Promise<Json> {
+  return client.request('session/prompt', { sessionId, prompt: text(message) }, id);
 }
 
 /** Resident memory of a process in MB. */

@@ -19,7 +19,7 @@ import {
 const CLIENT = { protocolVersion: 1, clientCapabilities: CAPABILITIES, clientInfo: { name: 'test-editor', version: '1.0.0' } };
 const initialized = (agents: readonly ScriptedAgent[]) => agents.map((agent) => agent.all('initialize').length);
 /** The response line of `initialize`, without its id. */
-const greeting = (client: Client): string => (client.seen[0]?.line ?? '').replace(/"id":\d+/, '"id":0');
+const responseLine = (client: Client): string => (client.seen[0]?.line ?? '').replace(/"id":\d+/, '"id":0');
 
 describe('the capabilities of several agents', () => {
   const A = {
@@ -109,9 +109,10 @@ describe('the cache', () => {
     for (const agent of agents) agent.on('initialize', () => UNANSWERED);
     const client = stage.proxy(agents);
     const answer = hello(client);
-    const asked = await Promise.all(agents.map((agent) => agent.got('initialize'))); // both, before either has answered
+    const received = await Promise.all(agents.map((agent) => agent.got('initialize'))); // both, before either has answered
     expect(client.seen).toEqual([]);
-    for (const [n, { msg }] of asked.entries()) agents[n]?.reply(msg, { protocolVersion: 1, agentCapabilities: { loadSession: n === 1 } });
+    for (const [n, { msg }] of received.entries())
+      agents[n]?.reply(msg, { protocolVersion: 1, agentCapabilities: { loadSession: n === 1 } });
     expect((await answer).agentCapabilities.loadSession).toBe(true);
   });
 
@@ -121,7 +122,7 @@ describe('the cache', () => {
     await before.close();
     for (const agent of agents) agent.on('initialize', () => UNANSWERED);
     const client = await stage.connect(agents, { config: { default_agent: 'b' } });
-    expect(greeting(client)).toBe(greeting(before));
+    expect(responseLine(client)).toBe(responseLine(before));
     await agents[1].started(2);
     expect(agents[0].pids).toHaveLength(1);
     const version = JSON.parse(readFileSync(path.join(stage.state, 'capabilities.json'), 'utf8'));
@@ -137,7 +138,7 @@ describe('the cache', () => {
     });
     for (let start = 0; start < 2; start++) {
       const client = await stage.connect([only]);
-      expect(greeting(client)).toBe(`{"jsonrpc":"2.0","id":0,"result":${result}}`);
+      expect(responseLine(client)).toBe(`{"jsonrpc":"2.0","id":0,"result":${result}}`);
       await client.close();
     }
   });
@@ -234,7 +235,7 @@ describe('an unusable agent fails only its own sessions, by name', () => {
     for (const word of ['gone', '/no/such/agent', 'agent_servers.gone']) expect(error.message).toContain(word);
     const session = await open(client, stage.cwd, 'fine');
     await prompt(client, session.id, 'hello');
-    expect(client.said(session.id)).toBe('fine heard hello');
+    expect(client.agentText(session.id)).toBe('fine heard hello');
   });
 
   test('a missing command, as the only agent: initialize is answered all the same', async ({ stage }) => {
@@ -268,7 +269,7 @@ describe('an unusable agent fails only its own sessions, by name', () => {
     const session = await open(client, stage.cwd, 'fine');
     expect((await refuses(client, stage.cwd, 'mute')).message).toContain('mute');
     await prompt(client, session.id, 'hello');
-    expect(client.said(session.id)).toBe('fine heard hello');
+    expect(client.agentText(session.id)).toBe('fine heard hello');
   });
 
   test('an invalid response', async ({ stage }) => {

@@ -65,7 +65,7 @@ describe.each([
     expect(await client.call('session/close', { sessionId: one.id })).toEqual({});
     await first.gone();
     expect((await prompt(client, two.id, 'again')).result).toEqual(end);
-    expect(client.said(two.id)).toBe(`${second.name} heard hello${second.name} heard again`);
+    expect(client.agentText(two.id)).toBe(`${second.name} heard hello${second.name} heard again`);
     expect(isAlive(second.pids[0])).toBe(true);
     expect(starts()).toBe(3);
 
@@ -99,13 +99,13 @@ describe('while the proxy shuts down', () => {
   async function isRefusedAll(client: Client, cwd: string, sessionId: string): Promise<void> {
     const params = { sessionId, cwd, mcpServers: [], prompt: [] };
     const choosing = { _meta: { 'acp-switchboard': { agent: 'idle' } } };
-    const asked = [
+    const received = [
       client.refused('session/new', { cwd, mcpServers: [], ...choosing }),
       client.refused('session/new', { cwd, mcpServers: [] }),
       ...['session/prompt', 'session/load', 'session/list', 'session/fork'].map((method) => client.refused(method, params)),
       client.refused('session/load', { ...params, sessionId: 'unheard of' }),
     ];
-    for (const error of await Promise.all(asked))
+    for (const error of await Promise.all(received))
       expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('shutting down') });
   }
 

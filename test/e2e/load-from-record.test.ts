@@ -23,10 +23,10 @@ const updates = (acpClient: Client, from = 0): Json[] =>
     .map(({ msg }) => msg)
     .filter((msg) => msg.method === 'session/update' && msg.params._meta !== undefined)
     .map(({ params }) => params);
-const words = (acpClient: Client, from = 0) => updates(acpClient, from).map(({ update }) => [update.sessionUpdate, update.content?.text]);
+const textsOf = (acpClient: Client, from = 0) => updates(acpClient, from).map(({ update }) => [update.sessionUpdate, update.content?.text]);
 const load = (acpClient: Client, stage: Stage, sessionId: string): Promise<Json> =>
   acpClient.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] });
-const SAID = [
+const TRANSCRIPT = [
   ['user_message_chunk', 'hello'],
   ['agent_message_chunk', 'plain heard hello'],
 ];
@@ -82,7 +82,7 @@ describe('a session of an earlier process', () => {
     expect(sessions).toMatchObject([{ sessionId: id, cwd: stage.cwd, _meta: { 'acp-switchboard': { agent: 'plain' } } }]);
 
     const { result } = await load(acpClient, stage, id);
-    expect(words(acpClient)).toEqual(SAID);
+    expect(textsOf(acpClient)).toEqual(TRANSCRIPT);
     for (const params of updates(acpClient)) expect(params).toMatchObject({ sessionId: id, _meta: MARK });
     expect(result).toMatchObject({
       configOptions: [{ id: 'agent', currentValue: 'plain' }],
@@ -103,7 +103,7 @@ describe('a session of an earlier process', () => {
       });
     acpClient.notify('session/cancel', { sessionId: id });
     await load(acpClient, stage, id);
-    expect(words(acpClient)).toEqual([...SAID, ...SAID]);
+    expect(textsOf(acpClient)).toEqual([...TRANSCRIPT, ...TRANSCRIPT]);
     expect(await acpClient.call('session/close', { sessionId: id })).toEqual({});
     const { id: fresh } = await open(acpClient, stage.cwd);
     await prompt(acpClient, fresh, 'again');
@@ -117,7 +117,7 @@ describe('a session of an earlier process', () => {
     const acpClient = await stage.connect(agents);
     const answer = await load(acpClient, stage, id);
     expect(answer.result.configOptions[0]).toMatchObject({ id: 'agent', currentValue: 'plain' });
-    expect(words(acpClient)).toEqual(SAID);
+    expect(textsOf(acpClient)).toEqual(TRANSCRIPT);
     const last = acpClient.seen.findLastIndex(({ msg }) => msg.params?._meta !== undefined);
     expect(last).toBeLessThan(acpClient.place(answer));
     expect((await plain.got('session/resume')).msg.params).toMatchObject({ sessionId: id, cwd: stage.cwd });
@@ -150,7 +150,7 @@ describe('a session that its agent’s process still has', () => {
       if (isClosed) await acpClient.call('session/close', { sessionId: id });
       const from = acpClient.seen.length;
       const { result } = await load(acpClient, stage, id);
-      expect(words(acpClient, from).slice(0, 2)).toEqual(SAID);
+      expect(textsOf(acpClient, from).slice(0, 2)).toEqual(TRANSCRIPT);
       expect(result).toMatchObject({
         configOptions: [{ id: 'agent' }, { id: 'model' }],
         _meta: { 'acp-switchboard': { canContinue: true } },

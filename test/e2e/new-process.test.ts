@@ -43,7 +43,7 @@ describe('after a SIGKILL', () => {
     const { ids, client } = await afterKill(stage);
     await bringBack(client, 'session/load', ids[1], stage.cwd);
     await prompt(client, ids[1], 'hello');
-    expect(client.said(ids[1])).toBe('replay of s1 by rightright heard hello');
+    expect(client.agentText(ids[1])).toBe('replay of s1 by rightright heard hello');
   });
 
   test('a session that had moved to another agent is found there', async ({ stage }) => {
@@ -54,7 +54,7 @@ describe('after a SIGKILL', () => {
     await before.kill();
     const client = await stage.connect([left, right]);
     await bringBack(client, 'session/load', id, stage.cwd);
-    expect(client.said(id)).toBe('replay of s1 by right');
+    expect(client.agentText(id)).toBe('replay of s1 by right');
     expect(left.all('session/load')).toEqual([]);
   });
 
@@ -75,7 +75,7 @@ describe('after a SIGKILL', () => {
     const client = await stage.connect(agents);
     await vi.waitFor(() => expect(statSync(file).size).toBeLessThan(bytes / 5), { timeout: 20_000 });
     await bringBack(client, 'session/load', id, stage.cwd);
-    expect(client.said(id)).toBe('replay of s1 by right');
+    expect(client.agentText(id)).toBe('replay of s1 by right');
     const { id: another } = await open(client, stage.cwd, 'left');
     await client.close();
     const known = createSessionLog(stage.state, (error) => expect.unreachable(String(error))).records();
@@ -92,7 +92,7 @@ describe('after a SIGKILL', () => {
     const third = await stage.connect(agents);
     for (const id of [ids[1], behind.id]) {
       await bringBack(third, 'session/load', id, stage.cwd);
-      expect(third.said(id)).toMatch(/by right$/);
+      expect(third.agentText(id)).toMatch(/by right$/);
     }
   });
 
@@ -108,7 +108,7 @@ describe('after a SIGKILL', () => {
     const client = await stage.connect(agents, { args: ['--agent', 'right'] });
     await bringBack(client, 'session/load', ids[1], stage.cwd);
     expect((await agents[1].got('session/load')).msg.params.sessionId).toBe('s1');
-    expect(client.said(ids[1])).toBe('replay of s1 by right');
+    expect(client.agentText(ids[1])).toBe('replay of s1 by right');
   });
 });
 
@@ -128,7 +128,7 @@ test('a native id that is issued again replaces an unused earlier session, and g
   expect(other.id).not.toBe('s1');
   await prompt(client, mine.id, 'hello');
   await prompt(client, other.id, 'hello');
-  expect([client.said(mine.id), client.said(other.id)]).toEqual(['right heard hello', 'left heard hello']);
+  expect([client.agentText(mine.id), client.agentText(other.id)]).toEqual(['right heard hello', 'left heard hello']);
   expect(count([left, right], 'session/prompt')).toEqual([1, 1]);
 });
 
@@ -160,7 +160,7 @@ test('a closed session can be loaded again under its id', async ({ stage }) => {
     await bringBack(client, 'session/load', sessionId, stage.cwd);
     await prompt(client, sessionId, 'hello');
     const { name } = agents[n] as ScriptedAgent;
-    expect(client.said(sessionId)).toBe(`replay of s1 by ${name}replay of s1 by ${name}${name} heard hello`);
+    expect(client.agentText(sessionId)).toBe(`replay of s1 by ${name}replay of s1 by ${name}${name} heard hello`);
   }
 });
 
@@ -194,7 +194,7 @@ describe('an unknown session', () => {
     const before = await stage.connect(agents);
     const { result } = await bringBack(before, 'session/load', 'foreign', '/old');
     expect(result.configOptions[0]).toMatchObject({ currentValue: 'two', options: [{ value: 'two' }] });
-    expect(before.said('foreign')).toBe('replay of foreign by two');
+    expect(before.agentText('foreign')).toBe('replay of foreign by two');
     expect(count([one, two, three], 'session/load')).toEqual([1, 1, 0]);
     await before.kill();
     const client = await stage.connect(agents);
@@ -239,7 +239,7 @@ describe('an unknown session', () => {
     known(right, 'foreign');
     const client = await stage.connect([left, right]);
     await bringBack(client, 'session/load', 'foreign', '/old');
-    expect(client.said('foreign')).toBe('replay of foreign by right');
+    expect(client.agentText('foreign')).toBe('replay of foreign by right');
   });
 });
 
@@ -252,7 +252,7 @@ describe('an agent that lacks a capability', () => {
     expect(result.configOptions[0]).toMatchObject({ id: 'agent', currentValue: 'loads' });
     expect((await loads.got('session/load')).msg.params).toEqual({ sessionId, cwd: stage.cwd, mcpServers: [], _meta: { one: 1 } });
     await prompt(client, sessionId, 'hello');
-    expect(client.said(sessionId)).toBe('loads heard hello');
+    expect(client.agentText(sessionId)).toBe('loads heard hello');
   });
 
   test('neither loads nor resumes a session without a record: -32602 with the session and the agent', async ({ stage }) => {

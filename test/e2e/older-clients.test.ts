@@ -5,26 +5,26 @@ import path from 'node:path';
 import { expect } from 'vitest';
 import { type Json, SWITCHBOARD, test } from './harness.ts';
 
-const WORDS = readFileSync(path.join(import.meta.dirname, 'recorded/older-sdk-client.ndjson'), 'utf8')
+const FRAMES = readFileSync(path.join(import.meta.dirname, 'recorded/older-sdk-client.ndjson'), 'utf8')
   .trim()
   .split('\n');
 
 /** What those versions know. Their clients log and drop anything else, as over a direct connection. */
-const ASKED_OF_THEM = ['session/request_permission', 'fs/read_text_file', 'fs/write_text_file'];
+const CLIENT_METHODS = ['session/request_permission', 'fs/read_text_file', 'fs/write_text_file'];
 
 test('the recorded frames of an older SDK client: two agents, a permission, files, a cancel, a load', async ({ stage }) => {
   const client = stage.run(process.execPath, [SWITCHBOARD, 'acp']);
   const sessions: string[] = [];
   const answers = new Map<number, Json>();
   let open: Promise<unknown>[] = [];
-  for (const word of WORDS) {
+  for (const word of FRAMES) {
     const line = word
       .replaceAll('$cwd', stage.cwd)
       .replaceAll('$session1', sessions[0] ?? '')
       .replaceAll('$session2', sessions[1] ?? '');
     const msg = JSON.parse(line);
     // Send a response once its request has come, a cancel once the turn runs, and a request once the last one is done.
-    if (msg.method === undefined) await client.until(({ id, method }) => id === msg.id && ASKED_OF_THEM.includes(method));
+    if (msg.method === undefined) await client.until(({ id, method }) => id === msg.id && CLIENT_METHODS.includes(method));
     else if (msg.id === undefined)
       await client.until(({ params }) => params?.sessionId === sessions[1] && params.update?.content !== undefined);
     else if (!line.includes('"hello"') || open.length === 0) await Promise.all(open);
@@ -49,7 +49,7 @@ test('the recorded frames of an older SDK client: two agents, a permission, file
     [6, 'cancelled'],
     [7, 'object'],
   ]);
-  const asked = client.seen.flatMap(({ msg }) => (msg.id !== undefined && msg.method !== undefined ? [msg.method] : []));
-  expect(asked.every((method) => ASKED_OF_THEM.includes(method))).toBe(true);
+  const received = client.seen.flatMap(({ msg }) => (msg.id !== undefined && msg.method !== undefined ? [msg.method] : []));
+  expect(received.every((method) => CLIENT_METHODS.includes(method))).toBe(true);
   expect(client.seen.some(({ msg }) => msg.params?.update?.sessionUpdate === 'notice')).toBe(false);
 });

@@ -2,8 +2,8 @@
 import { describe, expect } from 'vitest';
 import { type Client, type Json, open, prompt, type ScriptedAgent, type Stage, testAtOnce as test, text, UNANSWERED } from './harness.ts';
 
-const chunk = (words: string): Json => ({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: words } });
-const isTold = (words: string) => (msg: Json) => msg.params?.update?.content?.text === words;
+const chunk = (message: string): Json => ({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: message } });
+const hasText = (message: string) => (msg: Json) => msg.params?.update?.content?.text === message;
 
 describe.each([
   ['one agent', false],
@@ -28,7 +28,7 @@ describe.each([
       return { sessionId: 's1' };
     });
     const session = await open(client, stage.cwd);
-    const third = await client.until(isTold('third'));
+    const third = await client.until(hasText('third'));
     const behind = client.seen.slice(session.index + 1, third.index + 1).filter(({ line }) => /first|second|third/.test(line));
     expect(behind.map(({ msg }) => [msg.params.sessionId, msg.params.n ?? msg.params.update.content.text])).toEqual([
       [session.id, 'first'],
@@ -46,10 +46,10 @@ describe.each([
       return { sessionId: 's2' };
     });
     const answer = await client.request('session/fork', { sessionId, cwd: stage.cwd });
-    const early = await client.until(isTold('early'));
+    const early = await client.until(hasText('early'));
     expect(early.msg.params.sessionId).toBe(answer.result.sessionId);
     expect(early.index).toBeGreaterThan(client.place(answer));
-    expect((await client.until(isTold('of the parent'))).index).toBeLessThan(client.place(answer));
+    expect((await client.until(hasText('of the parent'))).index).toBeLessThan(client.place(answer));
   });
 
   test('sessions opened at once each get their own early updates', async ({ stage }) => {
@@ -64,7 +64,7 @@ describe.each([
     });
     const sessions = await Promise.all([open(client, stage.cwd), open(client, stage.cwd), open(client, stage.cwd)]);
     for (const [n, { id, index }] of sessions.entries()) {
-      const early = await client.until(isTold(`early s${n + 1}`));
+      const early = await client.until(hasText(`early s${n + 1}`));
       expect(early.msg.params.sessionId).toBe(id);
       expect(early.index).toBeGreaterThan(index);
     }
@@ -77,7 +77,7 @@ describe.each([
       return { sessionId: 's1' };
     });
     await open(client, stage.cwd);
-    expect((await client.until(isTold('from the child'))).msg.params.sessionId).toBe('child');
+    expect((await client.until(hasText('from the child'))).msg.params.sessionId).toBe('child');
   });
 
   test('so do updates of a session with the id of one closed before', async ({ stage }) => {
@@ -88,7 +88,7 @@ describe.each([
     });
     for (let round = 0; round < 2; round++) {
       const session = await open(client, stage.cwd);
-      const early = await client.until(isTold('early'), session.index);
+      const early = await client.until(hasText('early'), session.index);
       expect(early.msg.params.sessionId).toBe(session.id);
       await client.call('session/close', { sessionId: session.id });
     }
@@ -114,7 +114,7 @@ describe.each([
       return UNANSWERED;
     });
     const load = client.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] });
-    expect((await client.until(isTold('replayed'))).msg.params.sessionId).toBe(sessionId);
+    expect((await client.until(hasText('replayed'))).msg.params.sessionId).toBe(sessionId);
     agent.reply((await agent.got('session/load')).msg, {});
     expect((await load).result).toBeDefined();
   });
@@ -169,12 +169,12 @@ describe.each([
     const { id: sessionId } = await open(client, stage.cwd);
     agent.on('_x/n', () => ({}));
     const from = agent.seen.length;
-    const asked = [];
+    const received = [];
     for (let n = 0; n < 200; n++) {
-      if (n % 3 === 0) asked.push(client.call('_x/n', { sessionId, n }));
+      if (n % 3 === 0) received.push(client.call('_x/n', { sessionId, n }));
       else client.notify('_x/n', { sessionId, n });
     }
-    await Promise.all(asked);
+    await Promise.all(received);
     await agent.got('_x/n', ({ n }) => n === 199);
     expect(agent.seen.slice(from).map(({ msg }) => msg.params.n)).toEqual(Array.from({ length: 200 }, (_x, n) => n));
   });
@@ -190,7 +190,7 @@ test('updates of a session that moves to an agent come behind the response that 
   const client = await stage.connect([alpha, beta]);
   const { id } = await open(client, stage.cwd);
   const answer = await client.request('session/set_config_option', { sessionId: id, configId: 'agent', value: 'beta' });
-  const early = await client.until(isTold('early'));
+  const early = await client.until(hasText('early'));
   expect(early.msg.params.sessionId).toBe(id);
   expect(early.index).toBeGreaterThan(client.place(answer));
   const list = await client.until((_, { line }) => line.includes('"plan"'));
@@ -204,12 +204,12 @@ test('an agent that is slow to start delays only its own sessions', async ({ sta
   const late = open(client, stage.cwd, 'slow');
   const early = await open(client, stage.cwd, 'quick');
   await prompt(client, early.id, 'hello');
-  expect(client.said(early.id)).toBe('quick heard hello');
+  expect(client.agentText(early.id)).toBe('quick heard hello');
   expect(slow.all('session/new')).toEqual([]);
   slow.reply((await slow.got('initialize')).msg, { protocolVersion: 1 });
   const { id } = await late;
   await prompt(client, id, 'at last');
-  expect(client.said(id)).toBe('slow heard at last');
+  expect(client.agentText(id)).toBe('slow heard at last');
 });
 
 test('a session that waits for its new agent holds back only its own frames', async ({ stage }) => {
@@ -220,12 +220,12 @@ test('a session that waits for its new agent holds back only its own frames', as
   const moved = client.request('session/set_config_option', { sessionId: moving.id, configId: 'agent', value: 'beta' });
   const turn = prompt(client, moving.id, 'hello');
   await prompt(client, staying.id, 'meanwhile');
-  expect(client.said(staying.id)).toBe('alpha heard meanwhile');
+  expect(client.agentText(staying.id)).toBe('alpha heard meanwhile');
   beta.sessions.set('b', { id: 'b', cwd: '/', model: 'beta-small', mode: '', title: '', updatedAt: '' });
   beta.reply((await beta.got('session/new')).msg, { sessionId: 'b' });
   expect((await moved).result.configOptions[0].currentValue).toBe('beta');
   expect((await turn).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(moving.id)).toBe('beta heard hello');
+  expect(client.agentText(moving.id)).toBe('beta heard hello');
 });
 
 test('a pending request of one session holds back neither that agent’s other sessions nor its own updates', async ({ stage }) => {
@@ -241,9 +241,9 @@ test('a pending request of one session holds back neither that agent’s other s
   const client = await stage.connect([agent]);
   const [asking, other] = [await open(client, stage.cwd), await open(client, stage.cwd)];
   const turn = prompt(client, asking.id, 'ask');
-  const question = await client.got('session/request_permission');
-  await client.until(isTold('while it is open'));
+  const request = await client.got('session/request_permission');
+  await client.until(hasText('while it is open'));
   expect((await prompt(client, other.id, 'go')).result).toEqual({ stopReason: 'end_turn' });
-  client.reply(question.msg, { outcome: { outcome: 'cancelled' } });
+  client.reply(request.msg, { outcome: { outcome: 'cancelled' } });
   expect((await turn).result).toEqual({ stopReason: 'end_turn' });
 });

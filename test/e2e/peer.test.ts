@@ -20,11 +20,11 @@ const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBu
 
 test('data that arrived while this process was blocked does not count as silence', async () => {
   const peer = await echo(200);
-  const heard = peer.got('hello');
+  const received = peer.got('hello');
   peer.notify('hello');
   await new Promise(setImmediate); // it is written
   standStill(600);
-  expect((await heard).msg).toMatchObject({ method: 'hello' });
+  expect((await received).msg).toMatchObject({ method: 'hello' });
 });
 
 test('silence is reported, with what was awaited', async () => {

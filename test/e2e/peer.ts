@@ -54,7 +54,7 @@ export type Peer = {
   /** The updates of a session, in order. */
   updates(sessionId: string, kind?: string): Json[];
   /** The agent's text in a session. */
-  said(sessionId: string): string;
+  agentText(sessionId: string): string;
   /** Looks at each line before it is kept, and drops those for which `swallow` returns true. For streams too long to keep. */
   sift(swallow: (line: string) => boolean): void;
   /** The index of a message in `seen`. */
@@ -132,8 +132,8 @@ export function createPeer(name: string, patienceMs = PATIENCE_MS): AttachablePe
         };
         // A timer fires before pending input is read: if this process was blocked, there may be some.
         const patience = setTimeout(() => {
-          const heard = chunks;
-          setImmediate(() => waiters.has(waiter) && chunks === heard && fail(`nothing came within ${patienceMs} ms`));
+          const chunksSeen = chunks;
+          setImmediate(() => waiters.has(waiter) && chunks === chunksSeen && fail(`nothing came within ${patienceMs} ms`));
         }, patienceMs);
         const over = () => {
           clearTimeout(patience);
@@ -213,7 +213,7 @@ export function createPeer(name: string, patienceMs = PATIENCE_MS): AttachablePe
         .all('session/update', (params) => params.sessionId === sessionId)
         .map(({ msg }) => msg.params.update)
         .filter((update) => kind === undefined || update.sessionUpdate === kind),
-    said: (sessionId) =>
+    agentText: (sessionId) =>
       peer
         .updates(sessionId, 'agent_message_chunk')
         .map((update) => update.content.text)

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
 import { hello, type Json, open, prompt, type Stage, SWITCHBOARD, testAtOnce as test, UNANSWERED } from './harness.ts';
-import { audit, execution, type Guarded, guarded, OPTIONS, selected } from './policy-support.ts';
+import { audit, execution, OPTIONS, type PolicySession, selected, underPolicy } from './policy-support.ts';
 
 const POLICY = {
   deny: [{ id: 'secrets', path: ['**/.env'] }, 'execute(sudo ...)', 'mcp(github:*)'],
@@ -13,8 +13,8 @@ const POLICY = {
 const CANCELLED = { outcome: { outcome: 'cancelled' } };
 
 /** A client that denies every permission request and performs every action that reaches it. */
-async function place(stage: Stage, policy: Json = POLICY): Promise<Guarded & { readonly at: (file: string) => string }> {
-  const all = await guarded(stage, policy);
+async function place(stage: Stage, policy: Json = POLICY): Promise<PolicySession & { readonly at: (file: string) => string }> {
+  const all = await underPolicy(stage, policy);
   all.client.on('session/request_permission', () => CANCELLED);
   for (const method of ['fs/read_text_file', 'fs/write_text_file', 'terminal/create', 'mcp/message']) all.client.on(method, () => ({}));
   all.client.on('mcp/connect', () => ({ connectionId: 'c1' }));
@@ -22,9 +22,9 @@ async function place(stage: Stage, policy: Json = POLICY): Promise<Guarded & { r
 }
 
 /** Resolves when everything the agent has sent was handled. */
-async function quiet({ agent, client, id }: Guarded): Promise<void> {
+async function quiet({ agent, client, id }: PolicySession): Promise<void> {
   const from = client.seen.length;
-  agent.say(id, 'over');
+  agent.sendText(id, 'over');
   await client.until((msg) => msg.params?.update?.content?.text === 'over', from);
 }
 
@@ -79,9 +79,9 @@ describe('a file', () => {
     const { agent, client, id, at } = await place(stage, {});
     client.on('session/request_permission', () => UNANSWERED);
     const write = agent.request('fs/write_text_file', { sessionId: id, path: at('notes'), content: 'x' });
-    const asked = await client.got('session/request_permission');
+    const received = await client.got('session/request_permission');
     symlinkSync(path.join(stage.dir, 'home/.bashrc'), at('notes'));
-    client.reply(asked.msg, selected('allow'));
+    client.reply(received.msg, selected('allow'));
     expect((await write).error.message).toContain('path changed after the policy checked it');
     expect(client.all('fs/write_text_file')).toEqual([]);
   });
@@ -107,10 +107,10 @@ describe('a request in disguise', () => {
       `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"${id}","update":{"sessionUpdate":"x"},"_meta":{"x":${hidden}}}}`,
     );
     agent.on('_vendor/thing', () => UNANSWERED);
-    const asked = client.request('_vendor/thing', { sessionId: id });
+    const received = client.request('_vendor/thing', { sessionId: id });
     const { msg } = await agent.got('_vendor/thing');
     agent.line(`{"jsonrpc":"2.0","id":${JSON.stringify(msg.id)},"result":{"x":${hidden}}}`);
-    expect((await asked).error.message).toContain('carriage return');
+    expect((await received).error.message).toContain('carriage return');
     await quiet(all);
     expect(client.seen.filter(({ line }) => line.includes('507'))).toEqual([]);
     agent.write(
@@ -237,12 +237,12 @@ describe('what is known of a tool call', () => {
   test.for([
     ['what was refused', 'sudo ls', 'sudo ls'],
     ['something else than was asked', 'npm test', 'sudo rm -rf /'],
-  ])('counts when the agent does %s', async ([, asked, done], { stage }) => {
+  ])('counts when the agent does %s', async ([, received, done], { stage }) => {
     const all = await place(stage);
     const { agent, client, id } = all;
     await agent.call('session/request_permission', {
       sessionId: id,
-      toolCall: { toolCallId: 'x', kind: 'execute', rawInput: { command: asked } },
+      toolCall: { toolCallId: 'x', kind: 'execute', rawInput: { command: received } },
       options: OPTIONS,
     });
     agent.update(id, { sessionUpdate: 'tool_call_update', toolCallId: 'x', status: 'in_progress', rawInput: { command: done } });
@@ -300,7 +300,7 @@ describe('a mode', () => {
   test('is refused by the last segment of its name as by the whole', async ({ stage }) => {
     const agent = stage.agent('agent', { describe: () => modes(yolo, yolo, asking) });
     agent.on('session/set_mode', () => ({}));
-    const { client, id } = await guarded(stage, REFUSE, {}, agent);
+    const { client, id } = await underPolicy(stage, REFUSE, {}, agent);
     expect((await open(client, stage.cwd)).result.modes).toEqual(modes(asking, asking).modes);
     expect((await client.request('session/set_mode', { sessionId: id, modeId: yolo })).error.code).toBe(-32602);
   });
@@ -316,7 +316,7 @@ describe('a mode', () => {
     });
     const agent = stage.agent('agent', { describe: () => ({ ...modes('yolo', 'default', 'yolo'), configOptions: [option('default')] }) });
     agent.on('session/set_mode', () => ({}));
-    const all = await guarded(stage, REFUSE, {}, agent);
+    const all = await underPolicy(stage, REFUSE, {}, agent);
     expect((await agent.got('session/set_mode')).msg.params.modeId).toBe('default');
     agent.update(all.id, { sessionUpdate: 'config_option_update', configOptions: [option('yolo')] });
     await quiet(all);
@@ -327,7 +327,7 @@ describe('a mode', () => {
     ['no name', `{"sessionId":"ID","modeId":["yolo"]}`],
     ['no session', `{"modeId":"yolo"}`],
   ] as const)('cannot be set by %s', async ([, params], { stage }) => {
-    const { client, agent, id } = await guarded(stage, REFUSE);
+    const { client, agent, id } = await underPolicy(stage, REFUSE);
     client.line(`{"jsonrpc":"2.0","id":77,"method":"session/set_mode","params":${params.replace('ID', id)}}`);
     expect((await client.until((msg) => msg.id === 77)).msg.error.code).toBe(-32602);
     expect(agent.all('session/set_mode')).toEqual([]);
@@ -367,7 +367,11 @@ describe('a repository', () => {
 });
 
 test('in observe mode, limits limit nothing', async ({ stage }) => {
-  const { client, agent, id } = await guarded(stage, { limits: { max_pending_permissions: 1 } }, { args: ['--policy-mode', 'observe'] });
+  const { client, agent, id } = await underPolicy(
+    stage,
+    { limits: { max_pending_permissions: 1 } },
+    { args: ['--policy-mode', 'observe'] },
+  );
   client.on('session/request_permission', () => UNANSWERED);
   for (const command of ['a', 'b']) void agent.request('session/request_permission', execution(id, command)).catch(() => {});
   await client.got('session/request_permission', ({ toolCall }) => toolCall.title === 'b');

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
 import { type Json, type Stage, type StartOptions, testAtOnce as test, UNANSWERED } from './harness.ts';
-import { audit, type Guarded, guarded, selected } from './policy-support.ts';
+import { audit, type PolicySession, selected, underPolicy } from './policy-support.ts';
 
 const POLICY = {
   deny: [{ id: 'secrets', path: ['**/.env'], reason: 'secrets' }, 'execute(sudo ...)'],
@@ -14,15 +14,15 @@ async function place(
   stage: Stage,
   policy: Json = POLICY,
   options: StartOptions = {},
-): Promise<Guarded & { readonly at: (file: string) => string }> {
-  const all = await guarded(stage, policy, options);
+): Promise<PolicySession & { readonly at: (file: string) => string }> {
+  const all = await underPolicy(stage, policy, options);
   all.client.on('fs/read_text_file', ({ path: file }: Json) => ({ content: `of ${path.basename(file)}` }));
   all.client.on('fs/write_text_file', () => ({}));
   all.client.on('terminal/create', () => ({ terminalId: 't1' }));
   return { ...all, at: (file) => path.join(stage.cwd, file) };
 }
 
-const toolCallUpdates = ({ client, id }: Guarded) => client.updates(id, 'tool_call_update');
+const toolCallUpdates = ({ client, id }: PolicySession) => client.updates(id, 'tool_call_update');
 
 test('an allowed request reaches the client unchanged, and its response the agent', async ({ stage }) => {
   const { agent, client, id, at } = await place(stage);
@@ -64,8 +64,8 @@ describe('a request that no rule matches', () => {
     const { agent, client, id, at } = all;
     const params = { sessionId: id, path: at('README.md'), content: 'new words' };
     expect(await agent.call('fs/write_text_file', params)).toEqual({});
-    const asked = await client.got('session/request_permission');
-    expect(asked.msg.params).toMatchObject({
+    const received = await client.got('session/request_permission');
+    expect(received.msg.params).toMatchObject({
       sessionId: id,
       toolCall: {
         title: `Write ${at('README.md')}`,
@@ -75,7 +75,7 @@ describe('a request that no rule matches', () => {
       options: [{ kind: 'allow_once' }, { kind: 'allow_always' }, { kind: 'reject_once' }, { kind: 'reject_always' }],
     });
     expect((await client.got('fs/write_text_file')).msg.params).toEqual(params);
-    expect(toolCallUpdates(all)).toMatchObject([{ toolCallId: asked.msg.params.toolCall.toolCallId, status: 'completed' }]);
+    expect(toolCallUpdates(all)).toMatchObject([{ toolCallId: received.msg.params.toolCall.toolCallId, status: 'completed' }]);
     expect(audit(stage)).toMatchObject([{ method: 'fs/write_text_file', verdict: 'ask', by: 'user' }]);
   });
 
@@ -106,7 +106,7 @@ describe('a request that no rule matches', () => {
     const { agent, client, id, at } = await place(stage);
     client.on('session/request_permission', () => UNANSWERED);
     const write = agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' });
-    const asked = await client.got('session/request_permission');
+    const received = await client.got('session/request_permission');
     const second = agent.request('fs/write_text_file', { sessionId: id, path: at('second'), content: 'x' }, 'second');
     const read = () => agent.request('fs/read_text_file', { sessionId: id, path: at('README.md') }, 'third');
     void read();
@@ -114,7 +114,7 @@ describe('a request that no rule matches', () => {
     agent.notify('$/cancel_request', { requestId: 'second' });
     expect((await second).error).toMatchObject({ code: -32800 });
     agent.notify('$/cancel_request', { requestId: 'second' }); // twice, and now there is none
-    client.reply(asked.msg, selected('allow'));
+    client.reply(received.msg, selected('allow'));
     expect((await write).result).toEqual({});
     await agent.until((msg) => msg.id === 'third' && msg.result !== undefined);
     expect(client.all('session/request_permission')).toHaveLength(1);
@@ -135,9 +135,9 @@ describe('a request that no rule matches', () => {
     const { agent, client, id, at } = await place(stage, POLICY, { config: { limits: { max_frame_bytes: 65_536 } } });
     client.on('session/request_permission', () => UNANSWERED);
     const write = agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' });
-    const asked = await client.got('session/request_permission');
+    const received = await client.got('session/request_permission');
     const read = agent.call('fs/read_text_file', { sessionId: id, path: at('README.md') });
-    client.line(answer(asked.msg.id));
+    client.line(answer(received.msg.id));
     expect((await write).error.message).toContain('denied by policy');
     await read;
     expect(client.all('fs/write_text_file')).toEqual([]);
@@ -147,12 +147,12 @@ describe('a request that no rule matches', () => {
     const { agent, client, id, at } = await place(stage);
     client.on('session/request_permission', () => UNANSWERED);
     const write = agent.request('fs/write_text_file', { sessionId: id, path: at('README.md'), content: 'x' });
-    const asked = await client.got('session/request_permission');
+    const received = await client.got('session/request_permission');
     const read = agent.call('fs/read_text_file', { sessionId: id, path: at('README.md') });
-    agent.say(id, 'meanwhile');
+    agent.sendText(id, 'meanwhile');
     await client.until((msg) => msg.params?.update?.content?.text === 'meanwhile');
     expect(client.all('fs/read_text_file')).toEqual([]);
-    client.reply(asked.msg, selected('allow'));
+    client.reply(received.msg, selected('allow'));
     expect((await write).result).toEqual({});
     expect(await read).toEqual({ content: 'of README.md' });
     const order = [(await client.got('fs/write_text_file')).index, (await client.got('fs/read_text_file')).index];

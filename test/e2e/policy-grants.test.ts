@@ -2,7 +2,7 @@
 import { rmSync, symlinkSync } from 'node:fs';
 import { expect } from 'vitest';
 import { type Json, prompt, type Stage, testAtOnce as test } from './harness.ts';
-import { audit, execution, guarded, OPTIONS, selected } from './policy-support.ts';
+import { audit, execution, OPTIONS, selected, underPolicy } from './policy-support.ts';
 
 type Turn = (about: { readonly id: string; readonly call: (method: string, params: Json) => Promise<Json> }, stage: Stage) => Promise<void>;
 
@@ -14,11 +14,11 @@ async function during(stage: Stage, turn: Turn, policy: Json = { ask: ['edit', '
       return { stopReason: 'end_turn' };
     },
   });
-  const all = await guarded(stage, policy, {}, agent);
+  const all = await underPolicy(stage, policy, {}, agent);
   all.client.on('fs/write_text_file', () => ({}));
   all.client.on('terminal/create', () => ({ terminalId: 't1' }));
   const go = () => prompt(all.client, all.id, 'go');
-  return { ...all, go, questions: () => all.client.all('session/request_permission').length };
+  return { ...all, go, requests: () => all.client.all('session/request_permission').length };
 }
 
 const editing = (path: string, more: Json = {}): Json => ({
@@ -28,13 +28,13 @@ const editing = (path: string, more: Json = {}): Json => ({
 
 test('a write that the user has allowed as an edit is not asked about again, once', async ({ stage }) => {
   const file = `${stage.cwd}/a.txt`;
-  const { client, go, questions } = await during(stage, async ({ call }) => {
+  const { client, go, requests } = await during(stage, async ({ call }) => {
     await call('session/request_permission', editing(file));
     await call('fs/write_text_file', { path: file, content: 'one' });
     await call('fs/write_text_file', { path: file, content: 'two' });
   });
   expect((await go()).result).toEqual({ stopReason: 'end_turn' });
-  expect(questions()).toBe(2); // nobody has allowed the second write
+  expect(requests()).toBe(2); // nobody has allowed the second write
   expect(client.all('fs/write_text_file')).toHaveLength(2);
   const [answer, first, second] = audit(stage);
   expect(answer).toMatchObject({ method: 'session/request_permission', by: 'user', option: 'a1' });
@@ -43,20 +43,20 @@ test('a write that the user has allowed as an edit is not asked about again, onc
 });
 
 test('the same goes for a command in a terminal, and for nothing else', async ({ stage }) => {
-  const { go, questions } = await during(stage, async ({ id, call }) => {
+  const { go, requests } = await during(stage, async ({ id, call }) => {
     await call('session/request_permission', execution(id, 'make all'));
     await call('terminal/create', { command: 'make', args: ['all', 'install'] });
     await call('terminal/create', { command: 'make', args: ['all'] });
   });
   await go();
-  expect(questions()).toBe(2);
+  expect(requests()).toBe(2);
 });
 
 test('a grant ends with the tool call, with the turn and with a cancel', async ({ stage }) => {
   const file = `${stage.cwd}/a.txt`;
   const write = { path: file, content: 'x' };
   let n = 0;
-  const { agent, client, id, go, questions } = await during(stage, async ({ call }) => {
+  const { agent, client, id, go, requests } = await during(stage, async ({ call }) => {
     n++;
     if (n === 2) await call('fs/write_text_file', write); // of the turn before
     await call('session/request_permission', editing(file));
@@ -71,11 +71,11 @@ test('a grant ends with the tool call, with the turn and with a cancel', async (
     }
   });
   await go();
-  expect(questions()).toBe(1);
+  expect(requests()).toBe(1);
   await go();
-  expect(questions()).toBe(4);
+  expect(requests()).toBe(4);
   await go();
-  expect(questions()).toBe(6);
+  expect(requests()).toBe(6);
 });
 
 test('a link that leads elsewhere by then is evaluated by its target: asked about again, or denied', async ({ stage }) => {
@@ -85,7 +85,7 @@ test('a link that leads elsewhere by then is evaluated by its target: asked abou
     symlinkSync(`${stage.cwd}/${to}`, link);
   };
   const answers: Json[] = [];
-  const { client, go, questions } = await during(
+  const { client, go, requests } = await during(
     stage,
     async ({ call }) => {
       for (const to of ['b.txt', '.env']) {
@@ -99,13 +99,13 @@ test('a link that leads elsewhere by then is evaluated by its target: asked abou
   );
   await go();
   expect(answers).toMatchObject([{ result: {} }, { error: { message: expect.stringContaining('denied by policy') } }]);
-  expect(questions()).toBe(3);
+  expect(requests()).toBe(3);
   expect(client.all('fs/write_text_file')).toHaveLength(1);
 });
 
 test('a rejection grants nothing', async ({ stage }) => {
   const file = `${stage.cwd}/a.txt`;
-  const { client, go, questions } = await during(stage, async ({ call }) => {
+  const { client, go, requests } = await during(stage, async ({ call }) => {
     await call('session/request_permission', editing(file));
     await call('fs/write_text_file', { path: file, content: 'x' });
   });
@@ -113,6 +113,6 @@ test('a rejection grants nothing', async ({ stage }) => {
     selected(options.find(({ kind }: Json) => kind === 'reject_once').optionId),
   );
   await go();
-  expect(questions()).toBe(2);
+  expect(requests()).toBe(2);
   expect(client.all('fs/write_text_file')).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest';
 import { noticed } from '../faults/setup.ts';
 import { type Json, open, prompt, Refusal, type Stage, testAtOnce as test } from './harness.ts';
-import { audit, execution, guarded, OPTIONS, selected } from './policy-support.ts';
+import { audit, execution, OPTIONS, selected, underPolicy } from './policy-support.ts';
 
 const MODES = ['plan', 'default', 'yolo'];
 const modes = (currentModeId: string): Json => ({
@@ -30,7 +30,7 @@ function agentWith(stage: Stage, describe: Json, turn?: (id: string) => unknown)
 describe('a refused mode', () => {
   test('is not offered, in either form, and the rest is as the agent wrote it', async ({ stage }) => {
     const agent = agentWith(stage, { modes: modes('default'), configOptions: [option('default')] });
-    const { client } = await guarded(stage, POLICY, {}, agent);
+    const { client } = await underPolicy(stage, POLICY, {}, agent);
     const { result } = await open(client, stage.cwd);
     expect(result.modes).toEqual({ ...modes('default'), availableModes: modes('').availableModes.slice(0, 2) });
     expect(result.configOptions).toEqual([{ ...option('default'), options: option('').options.slice(0, 2) }]);
@@ -38,7 +38,7 @@ describe('a refused mode', () => {
 
   test('cannot be set, while others can', async ({ stage }) => {
     const agent = agentWith(stage, { modes: modes('default'), configOptions: [option('default')] });
-    const { client, id } = await guarded(stage, POLICY, {}, agent);
+    const { client, id } = await underPolicy(stage, POLICY, {}, agent);
     expect((await client.request('session/set_mode', { sessionId: id, modeId: 'yolo' })).error.message).toContain(
       'Mode "yolo" of agent "agent" is not allowed',
     );
@@ -55,7 +55,7 @@ describe('a refused mode', () => {
   });
 
   test('is not an option of a permission request either', async ({ stage }) => {
-    const { client, agent, id } = await guarded(stage, POLICY, {}, agentWith(stage, { modes: modes('plan') }));
+    const { client, agent, id } = await underPolicy(stage, POLICY, {}, agentWith(stage, { modes: modes('plan') }));
     const options = [{ optionId: 'yolo', name: 'Yes, and do not ask again', kind: 'allow_always' }, ...OPTIONS];
     await agent.call('session/request_permission', execution(id, 'make', { options }));
     expect((await client.got('session/request_permission')).msg.params.options).toEqual(OPTIONS);
@@ -70,7 +70,7 @@ describe('a refused mode', () => {
     ['session/set_config_option', { configOptions: [option('yolo')] }, { configId: 'approval', value: 'plan' }],
   ] as const)('that an agent starts in is left by %s before the client sees the session', async ([method, describe, params], { stage }) => {
     const agent = agentWith(stage, describe);
-    const { client } = await guarded(stage, { agents: { agent: { mode: { pin: ['plan'] } } } }, {}, agent);
+    const { client } = await underPolicy(stage, { agents: { agent: { mode: { pin: ['plan'] } } } }, {}, agent);
     expect((await agent.got(method)).msg.params).toEqual({ sessionId: 'agent-1', ...params });
     const { result } = await open(client, stage.cwd);
     expect(JSON.stringify(result)).not.toContain('yolo');
@@ -94,7 +94,7 @@ describe('a refused mode', () => {
     const client = await stage.connect([agent], { config: { policy: { version: 1, agents: { agent: { mode: { pin: ['other'] } } } } } });
     await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
     const id = 'agent-1';
-    agent.say(id, 'I go on');
+    agent.sendText(id, 'I go on');
     for (const [method, params] of [
       ['session/request_permission', execution(id, 'make')],
       ['fs/read_text_file', { sessionId: id, path: `${stage.cwd}/x` }],
@@ -163,11 +163,11 @@ describe('a refused mode', () => {
     agent.update(id, { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'news' } });
     isMoved();
     expect((await resume).error).toBeUndefined();
-    expect(client.said(id)).toBe('news');
+    expect(client.agentText(id)).toBe('news');
   });
 
   test('that an agent enters by itself is reported and logged', async ({ stage }) => {
-    const { client, agent, id } = await guarded(stage, POLICY, {}, agentWith(stage, { modes: modes('plan') }));
+    const { client, agent, id } = await underPolicy(stage, POLICY, {}, agentWith(stage, { modes: modes('plan') }));
     agent.update(id, { sessionUpdate: 'current_mode_update', currentModeId: 'yolo' });
     await client.until((msg) => JSON.stringify(msg).includes('went to mode'));
     expect(audit(stage)).toMatchObject([{ method: 'current_mode_update', verdict: 'deny', option: 'notify' }]);
@@ -189,11 +189,11 @@ describe('servers that the client brings', () => {
     [{ name: 'far', type: 'http', url: 'https://evil.example/mcp', headers: [] }, /"far".*deny/],
     [{ name: 'odd', command: ['sudo', 'x'], args: [], env: [] }, /"odd".*cannot be read/],
     [{ name: 'odder', command: 'docs-mcp', args: [{ toString: 'x' }], env: [] }, /"odder".*cannot be read/],
-  ] as const)('are refused with the session when the policy denies them: %j', async ([server, words], { stage }) => {
-    const { client, agent } = await guarded(stage, { deny: ['execute(sudo ...)', 'fetch(evil.example)'] });
+  ] as const)('are refused with the session when the policy denies them: %j', async ([server, message], { stage }) => {
+    const { client, agent } = await underPolicy(stage, { deny: ['execute(sudo ...)', 'fetch(evil.example)'] });
     const before = agent.all('session/new').length;
     const answer = await client.request('session/new', { cwd: stage.cwd, mcpServers: [server] });
-    expect(answer.error).toMatchObject({ code: -32602, message: expect.stringMatching(words) });
+    expect(answer.error).toMatchObject({ code: -32602, message: expect.stringMatching(message) });
     expect(agent.all('session/new')).toHaveLength(before);
     const tame = [{ name: 'tame', command: 'docs-mcp', args: [], env: [] }];
     expect((await client.request('session/new', { cwd: stage.cwd, mcpServers: tame })).result).toBeDefined();
@@ -208,13 +208,13 @@ describe('a form or a link', () => {
       { mode: 'form', message: 'm', requestedSchema: { type: 'object', properties: { api_key: { type: 'string' } } } },
     ],
   ] as const)('is declined: %s', async ([, params], { stage }) => {
-    const { client, agent, id } = await guarded(stage, { deny: [{ action: 'elicit', host: 'evil.example' }] });
+    const { client, agent, id } = await underPolicy(stage, { deny: [{ action: 'elicit', host: 'evil.example' }] });
     expect(await agent.call('elicitation/create', { sessionId: id, ...params })).toEqual({ action: 'decline' });
     expect(client.all('elicitation/create')).toEqual([]);
   });
 
   test('that no rule denies goes to the client', async ({ stage }) => {
-    const { client, agent, id } = await guarded(stage, { deny: [{ action: 'elicit', host: 'evil.example' }] });
+    const { client, agent, id } = await underPolicy(stage, { deny: [{ action: 'elicit', host: 'evil.example' }] });
     client.on('elicitation/create', () => ({ action: 'accept', content: { color: 'red' } }));
     const params = {
       sessionId: id,
@@ -243,16 +243,16 @@ describe('an unannounced action', () => {
         return { stopReason: 'cancelled' };
       },
     });
-    return guarded(stage, { deny: ['execute(sudo ...)'], agents: { '*': { on_violation: response } } }, {}, agent);
+    return underPolicy(stage, { deny: ['execute(sudo ...)'], agents: { '*': { on_violation: response } } }, {}, agent);
   };
 
   test('is reported once and logged', async ({ stage }) => {
-    const { client, agent, id } = await guarded(stage, { deny: ['execute(sudo ...)'] });
+    const { client, agent, id } = await underPolicy(stage, { deny: ['execute(sudo ...)'] });
     agent.update(id, call('pending'));
     agent.update(id, call('in_progress'));
     agent.update(id, call('in_progress'));
     agent.update(id, { ...call('in_progress', 'ls'), toolCallId: 'tame' });
-    agent.say(id, 'over');
+    agent.sendText(id, 'over');
     await client.until((msg) => msg.params?.update?.content?.text === 'over');
     const told = client.updates(id).filter((update) => JSON.stringify(update).includes('without asking'));
     expect(told).toHaveLength(1);
@@ -260,11 +260,11 @@ describe('an unannounced action', () => {
   });
 
   test('is not one when it was asked about and answered', async ({ stage }) => {
-    const { client, agent, id } = await guarded(stage, { deny: ['execute(sudo ...)'] });
+    const { client, agent, id } = await underPolicy(stage, { deny: ['execute(sudo ...)'] });
     const request = execution(id, 'sudo ls');
     await agent.call('session/request_permission', request);
     agent.update(id, { ...call('failed'), toolCallId: request.toolCall.toolCallId });
-    agent.say(id, 'over');
+    agent.sendText(id, 'over');
     await client.until((msg) => msg.params?.update?.content?.text === 'over');
     expect(audit(stage)).toHaveLength(1);
   });

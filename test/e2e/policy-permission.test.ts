@@ -5,25 +5,25 @@ import path from 'node:path';
 import { describe, expect } from 'vitest';
 import { boundByModes } from '../ordinary-user.ts';
 import { type Json, open, prompt, SWITCHBOARD, testAtOnce as test, UNANSWERED } from './harness.ts';
-import { audit, execution, guarded, OPTIONS, selected } from './policy-support.ts';
+import { audit, execution, OPTIONS, selected, underPolicy } from './policy-support.ts';
 
-const questions = (client: { all(method: string): readonly Json[] }) => client.all('session/request_permission');
+const requests = (client: { all(method: string): readonly Json[] }) => client.all('session/request_permission');
 
 test('an allowed request is answered with the option for once, and the client is not asked', async ({ stage }) => {
-  const { client, ask } = await guarded(stage, { allow: ['execute(git status)'] });
+  const { client, ask } = await underPolicy(stage, { allow: ['execute(git status)'] });
   expect(await ask('git status')).toEqual(selected('a1'));
-  expect(questions(client)).toEqual([]);
+  expect(requests(client)).toEqual([]);
 });
 
 test('a denied request is answered with a rejection, and the client is not asked', async ({ stage }) => {
-  const { client, ask } = await guarded(stage, { deny: ['execute(sudo ...)'] });
+  const { client, ask } = await underPolicy(stage, { deny: ['execute(sudo ...)'] });
   expect(await ask('sudo ls')).toEqual(selected('r1'));
   expect(await ask('echo $(sudo ls)')).toEqual(selected('r1'));
-  expect(questions(client)).toEqual([]);
+  expect(requests(client)).toEqual([]);
 });
 
 test('a request that no rule matches goes to the client as the agent wrote it', async ({ stage }) => {
-  const { client, agent, id } = await guarded(stage, { allow: ['execute(git status)'] });
+  const { client, agent, id } = await underPolicy(stage, { allow: ['execute(git status)'] });
   const params = execution(id, 'make', { _meta: { odd: 1.5 }, unknown: [1] });
   expect(await agent.call('session/request_permission', params)).toEqual(selected('a1'));
   expect((await client.got('session/request_permission')).msg.params).toEqual(params);
@@ -33,16 +33,16 @@ test.for([
   ['only for always', [OPTIONS[1], OPTIONS[2]]],
   ['none at all', []],
 ] as const)('an allow with options %s is asked instead', async ([, options], { stage }) => {
-  const { client, agent, id } = await guarded(stage, { allow: ['execute(git status)'] });
+  const { client, agent, id } = await underPolicy(stage, { allow: ['execute(git status)'] });
   client.on('session/request_permission', () => ({ outcome: { outcome: 'cancelled' } }));
   expect(await agent.call('session/request_permission', execution(id, 'git status', { options }))).toEqual({
     outcome: { outcome: 'cancelled' },
   });
-  expect(questions(client)).toHaveLength(1);
+  expect(requests(client)).toHaveLength(1);
 });
 
 test('of two options of one kind the plain one is chosen', async ({ stage }) => {
-  const { agent, id } = await guarded(stage, { deny: ['execute'] });
+  const { agent, id } = await underPolicy(stage, { deny: ['execute'] });
   const options = [
     { optionId: 'x', name: 'Cancel', kind: 'reject_once' },
     { optionId: 'y', name: 'Decline', kind: 'reject_once' },
@@ -54,7 +54,7 @@ test('of two options of one kind the plain one is chosen', async ({ stage }) => 
 });
 
 test('a request with only an id is evaluated by earlier updates of the call', async ({ stage }) => {
-  const { client, agent, id } = await guarded(stage, { allow: ['execute(npm test ...)'], deny: ['execute(rm ...)'] });
+  const { client, agent, id } = await underPolicy(stage, { allow: ['execute(npm test ...)'], deny: ['execute(rm ...)'] });
   for (const [toolCallId, command] of [
     ['one', 'npm test'],
     ['two', 'rm -r x'],
@@ -64,65 +64,65 @@ test('a request with only an id is evaluated by earlier updates of the call', as
     agent.call('session/request_permission', { sessionId: id, toolCall: { toolCallId }, options: OPTIONS });
   expect(await bare('one')).toEqual(selected('a1'));
   expect(await bare('two')).toEqual(selected('r1'));
-  expect(questions(client)).toEqual([]);
+  expect(requests(client)).toEqual([]);
   expect(await bare('three')).toEqual(selected('a1'));
-  expect(questions(client)).toHaveLength(1);
+  expect(requests(client)).toHaveLength(1);
 });
 
 describe('an answer for always', () => {
   test('is forwarded as one for once, and applies to exactly this request in this session', async ({ stage }) => {
-    const { client, ask, agent } = await guarded(stage, {});
+    const { client, ask, agent } = await underPolicy(stage, {});
     client.on('session/request_permission', () => selected('aa'));
     expect(await ask('make')).toEqual(selected('a1'));
     expect(await ask('make')).toEqual(selected('a1'));
-    expect(questions(client)).toHaveLength(1);
+    expect(requests(client)).toHaveLength(1);
     expect(await ask('make all')).toEqual(selected('a1'));
-    expect(questions(client)).toHaveLength(2);
+    expect(requests(client)).toHaveLength(2);
     const other = await open(client, stage.cwd);
     await agent.call('session/request_permission', execution(other.id, 'make'));
-    expect(questions(client)).toHaveLength(3);
+    expect(requests(client)).toHaveLength(3);
     expect(audit(stage).map(({ by }) => by)).toEqual(['user', 'memory', 'user', 'user']);
   });
 
   test('to reject is remembered too, against an allow', async ({ stage }) => {
-    const { client, ask, agent, id } = await guarded(stage, {});
+    const { client, ask, agent, id } = await underPolicy(stage, {});
     const options = [...OPTIONS, { optionId: 'ra', name: 'Never', kind: 'reject_always' }];
     client.on('session/request_permission', () => selected('ra'));
     expect(await agent.call('session/request_permission', execution(id, 'make', { options }))).toEqual(selected('r1'));
     expect(await ask('make')).toEqual(selected('r1'));
-    expect(questions(client)).toHaveLength(1);
+    expect(requests(client)).toHaveLength(1);
   });
 
   test('for the workspace is known to the next process, and to no other policy', async ({ stage }) => {
     const policy = { remember: { allow_always: 'workspace' } };
-    const first = await guarded(stage, policy);
+    const first = await underPolicy(stage, policy);
     first.client.on('session/request_permission', () => selected('aa'));
     await first.ask('make');
     await first.client.close();
-    const second = await guarded(stage, policy, {}, stage.agent('agent'));
+    const second = await underPolicy(stage, policy, {}, stage.agent('agent'));
     expect(await second.ask('make')).toEqual(selected('a1'));
-    expect(questions(second.client)).toEqual([]);
+    expect(requests(second.client)).toEqual([]);
     await second.client.close();
-    const third = await guarded(stage, { ...policy, deny: ['execute(sudo ...)'] }, {}, stage.agent('agent'));
+    const third = await underPolicy(stage, { ...policy, deny: ['execute(sudo ...)'] }, {}, stage.agent('agent'));
     await third.ask('make');
-    expect(questions(third.client)).toHaveLength(1);
+    expect(requests(third.client)).toHaveLength(1);
   });
 
   test('does not override a rule that asks', async ({ stage }) => {
-    const { client, ask } = await guarded(stage, { ask: ['execute(make ...)'] });
+    const { client, ask } = await underPolicy(stage, { ask: ['execute(make ...)'] });
     client.on('session/request_permission', () => selected('aa'));
     await ask('make');
     await ask('make');
-    expect(questions(client)).toHaveLength(2);
+    expect(requests(client)).toHaveLength(2);
   });
 });
 
 test('a request that nobody answers in time is denied, and cancelled at the client', async ({ stage }) => {
-  const { client, ask } = await guarded(stage, { limits: { permission_timeout: '1s' } });
+  const { client, ask } = await underPolicy(stage, { limits: { permission_timeout: '1s' } });
   client.on('session/request_permission', () => UNANSWERED);
   expect(await ask('make')).toEqual(selected('r1'));
-  const asked = await client.got('session/request_permission');
-  expect((await client.got('$/cancel_request')).msg.params).toEqual({ requestId: asked.msg.id });
+  const received = await client.got('session/request_permission');
+  expect((await client.got('$/cancel_request')).msg.params).toEqual({ requestId: received.msg.id });
   expect(audit(stage).at(-1)).toMatchObject({ by: 'timeout', verdict: 'deny', option: 'r1' });
 });
 
@@ -132,29 +132,29 @@ test('a cancelled turn ends its requests, and a late answer is dropped', async (
       stopReason: (await agent.call('session/request_permission', execution(id, 'make'), 'asked')).outcome.outcome,
     }),
   });
-  const { client, id } = await guarded(stage, {}, {}, agent);
+  const { client, id } = await underPolicy(stage, {}, {}, agent);
   client.on('session/request_permission', () => UNANSWERED);
   const turn = prompt(client, id, 'go');
-  const asked = await client.got('session/request_permission');
+  const received = await client.got('session/request_permission');
   client.notify('session/cancel', { sessionId: id });
   expect((await turn).result).toEqual({ stopReason: 'cancelled' });
-  client.reply(asked.msg, selected('aa'));
+  client.reply(received.msg, selected('aa'));
   await open(client, stage.cwd); // behind the late answer
   expect(agent.answersTo('asked')).toHaveLength(1);
 });
 
 test('a request that parsers read differently is refused, whatever is allowed', async ({ stage }) => {
-  const { agent, client, id } = await guarded(stage, { allow: ['execute(git status)'] });
+  const { agent, client, id } = await underPolicy(stage, { allow: ['execute(git status)'] });
   const params = `{"sessionId":${JSON.stringify(id)},"toolCall":{"toolCallId":"t","kind":"execute","rawInput":{"command":"rm -rf /","command":"git status"}},"options":${JSON.stringify(OPTIONS)}}`;
   agent.line(`{"jsonrpc":"2.0","id":"dup","method":"session/request_permission","params":${params}}`);
   const answer = await agent.until(({ id: answered }) => answered === 'dup');
   expect(answer.msg.error.code).toBe(-32600);
-  expect(questions(client)).toEqual([]);
+  expect(requests(client)).toEqual([]);
 });
 
 describe('the audit log', () => {
   test('has a line for each decision before its response, with rule, place and who answered', async ({ stage }) => {
-    const { ask, id } = await guarded(stage, {
+    const { ask, id } = await underPolicy(stage, {
       deny: [{ id: 'no-sudo', action: 'execute', command: 'sudo ...' }],
       allow: ['execute(git status)'],
     });
@@ -172,13 +172,13 @@ describe('the audit log', () => {
 
   test('that cannot be written turns an allow into an ask, reported once', async ({ stage }) => {
     mkdirSync(path.join(stage.state, 'audit.jsonl'));
-    const { client, ask } = await guarded(stage, { allow: ['execute(git status)'], deny: ['execute(sudo ...)'] });
+    const { client, ask } = await underPolicy(stage, { allow: ['execute(git status)'], deny: ['execute(sudo ...)'] });
     expect(await ask('git status')).toEqual(selected('a1'));
-    expect(questions(client)).toHaveLength(1);
+    expect(requests(client)).toHaveLength(1);
     expect(await ask('sudo ls')).toEqual(selected('r1'));
     rmSync(path.join(stage.state, 'audit.jsonl'), { recursive: true });
     await ask('git status');
-    expect(questions(client)).toHaveLength(1);
+    expect(requests(client)).toHaveLength(1);
     await client.close();
     expect(client.stderr().match(/audit log/g)).toHaveLength(1);
   });
@@ -196,7 +196,11 @@ describe('the audit log', () => {
 
 describe('--policy-mode observe', () => {
   test('blocks nothing and logs what would have been blocked', async ({ stage }) => {
-    const { client, ask, agent, id } = await guarded(stage, { deny: ['execute', 'read(**/.env)'] }, { args: ['--policy-mode', 'observe'] });
+    const { client, ask, agent, id } = await underPolicy(
+      stage,
+      { deny: ['execute', 'read(**/.env)'] },
+      { args: ['--policy-mode', 'observe'] },
+    );
     expect(await ask('sudo ls')).toEqual(selected('a1'));
     client.on('fs/read_text_file', () => ({ content: 'x' }));
     expect(await agent.call('fs/read_text_file', { sessionId: id, path: path.join(stage.cwd, '.env') })).toEqual({ content: 'x' });
@@ -229,12 +233,12 @@ describe('where the policy comes from', () => {
   test.for([
     ['broken', 'version: 1\nalow: []\n', /broken\.yaml:2:1: .*alow.*allow/],
     ['absent', undefined, /absent\.yaml cannot be read \(ENOENT\)/],
-  ] as const)('a file that is %s ends the start with exit code 6', async ([name, content, words], { stage }) => {
+  ] as const)('a file that is %s ends the start with exit code 6', async ([name, content, message], { stage }) => {
     const file = path.join(stage.dir, `${name}.yaml`);
     if (content !== undefined) writeFileSync(file, content);
     const client = stage.proxy([stage.agent('agent')], { args: ['--policy', file] });
     expect(await client.ended).toBe(6);
-    expect(client.stderr()).toMatch(words);
+    expect(client.stderr()).toMatch(message);
   });
 
   test('an unreadable policy file prevents the start', async ({ stage }) => {

@@ -30,13 +30,13 @@ test('applies at once to live sessions, also when an editor replaces the file', 
 test('is the one that the configuration names, also after the configuration names another', async ({ stage }) => {
   const { client, ask } = await running(stage, 'version: 1\nallow: ["execute(make ...)"]\n');
   const config = path.join(stage.dir, 'config-0.json');
-  const told = JSON.parse(readFileSync(config, 'utf8'));
-  writeFileSync(config, JSON.stringify({ ...told, policy: 'nowhere.yaml' }));
+  const parsed = JSON.parse(readFileSync(config, 'utf8'));
+  writeFileSync(config, JSON.stringify({ ...parsed, policy: 'nowhere.yaml' }));
   await noticed(client, /THE POLICY HAS CHANGED AND CANNOT BE USED.*nowhere\.yaml/);
   expect(await ask('make')).toEqual(selected('a1'));
   const other = path.join(stage.dir, 'other.yaml');
   writeFileSync(other, 'version: 1\ndeny: ["execute(make ...)"]\n');
-  writeFileSync(config, JSON.stringify({ ...told, policy: 'other.yaml' }));
+  writeFileSync(config, JSON.stringify({ ...parsed, policy: 'other.yaml' }));
   await noticed(client, 'it holds for all sessions from now on');
   expect(await ask('make')).toEqual(selected('r1'));
   writeFileSync(other, 'version: 1\nallow: ["execute(make ...)"]\n');

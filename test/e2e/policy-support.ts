@@ -11,7 +11,7 @@ export const OPTIONS = [
 
 export const selected = (optionId: string): Json => ({ outcome: { outcome: 'selected', optionId } });
 
-export type Guarded = {
+export type PolicySession = {
   readonly client: Client;
   readonly agent: ScriptedAgent;
   readonly id: string;
@@ -19,12 +19,12 @@ export type Guarded = {
 };
 
 /** One agent and one session under this policy. The client allows everything once. */
-export async function guarded(
+export async function underPolicy(
   stage: Stage,
   policy: Json,
   options: StartOptions = {},
   agent: ScriptedAgent = stage.agent('agent'),
-): Promise<Guarded> {
+): Promise<PolicySession> {
   const client = await stage.connect([agent], { ...options, config: { policy: { version: 1, ...policy }, ...options.config } });
   client.on('session/request_permission', (params: Json) =>
     selected(params.options.find(({ kind }: Json) => kind === 'allow_once').optionId),

@@ -84,113 +84,118 @@ export function conversation(spelling: number): readonly Step[] {
   const withMeta = (members: string) =>
     members === '' ? `{${META}}` : spelling % 2 === 0 ? `{${members},${META}}` : `{${META},${members}}`;
   /** `members` are those of params; `result` those of the result, or a whole outcome. */
-  const asks = (from: Side, method: string, members: string, result: string): Step => {
+  const request = (from: Side, method: string, members: string, result: string): Step => {
     const outcome = /^"(?:error|result)":/.test(result) ? result : `"result":${withMeta(result)}`;
     return { from, frame: envelope(method, withMeta(members)), answer: answered(outcome) };
   };
-  const tells = (from: Side, method: string, members: string): Step => ({
+  const notify = (from: Side, method: string, members: string): Step => ({
     from,
     frame: envelope(method, withMeta(members)).replace(/,?\s*"(?:id|\\u0069d)"\s*:\s*%ID%\s*/, ''),
   });
 
   const fromClient: readonly Step[] = [
-    asks('editor', 'authenticate', '"methodId":"login"', ''),
-    asks('editor', 'auth/login', '"methodId":"login"', ''),
-    asks('editor', 'auth/status', '', '"state":"authenticated","accounts":[{"label":"me","active":true}]'),
-    asks('editor', 'providers/list', '', '"providers":[{"providerId":"p","supported":["x"],"required":false}]'),
-    asks('editor', 'providers/set', '"providerId":"p","apiType":"x","baseUrl":"https://example.org","headers":{"a":"b"}', ''),
-    asks('editor', 'providers/disable', '"providerId":"p"', ''),
-    asks('editor', 'proxy/initialize', '"protocolVersion":1', '"protocolVersion":1'),
-    asks('editor', 'proxy/successor', '"method":"session/prompt","params":{"sessionId":"inner"}', ''),
-    tells('editor', 'proxy/successor', '"method":"session/cancel","params":{"sessionId":"inner"}'),
-    asks(
+    request('editor', 'authenticate', '"methodId":"login"', ''),
+    request('editor', 'auth/login', '"methodId":"login"', ''),
+    request('editor', 'auth/status', '', '"state":"authenticated","accounts":[{"label":"me","active":true}]'),
+    request('editor', 'providers/list', '', '"providers":[{"providerId":"p","supported":["x"],"required":false}]'),
+    request('editor', 'providers/set', '"providerId":"p","apiType":"x","baseUrl":"https://example.org","headers":{"a":"b"}', ''),
+    request('editor', 'providers/disable', '"providerId":"p"', ''),
+    request('editor', 'proxy/initialize', '"protocolVersion":1', '"protocolVersion":1'),
+    request('editor', 'proxy/successor', '"method":"session/prompt","params":{"sessionId":"inner"}', ''),
+    notify('editor', 'proxy/successor', '"method":"session/cancel","params":{"sessionId":"inner"}'),
+    request(
       'editor',
       'session/new',
       '"cwd":"/work","mcpServers":[{"name":"m","command":"/bin/true","args":[],"env":[],"future":1.0}],"additionalDirectories":["/x"],"future":[1.0]',
       `${S},"modes":{"currentModeId":"ask","availableModes":[{"id":"ask","name":"Ask"}]},"models":{"currentModelId":"m","availableModels":[]},"configOptions":[]`,
     ),
-    asks('editor', 'session/load', `${S},"cwd":"/work","mcpServers":[]`, '"result":null'),
-    asks('editor', 'session/load', `${ESCAPED_S},"cwd":"/work","mcpServers":[]`, '"modes":null,"configOptions":null'),
-    asks('editor', 'session/resume', `${S},"cwd":"/work"`, '"configOptions":[]'),
-    asks('editor', 'session/fork', `${S},"cwd":"/work"`, '"sessionId":"sess-2"'),
-    asks(
+    request('editor', 'session/load', `${S},"cwd":"/work","mcpServers":[]`, '"result":null'),
+    request('editor', 'session/load', `${ESCAPED_S},"cwd":"/work","mcpServers":[]`, '"modes":null,"configOptions":null'),
+    request('editor', 'session/resume', `${S},"cwd":"/work"`, '"configOptions":[]'),
+    request('editor', 'session/fork', `${S},"cwd":"/work"`, '"sessionId":"sess-2"'),
+    request(
       'editor',
       'session/list',
       '"cwd":"/work","cursor":"c1"',
       `"sessions":[{${S},"cwd":"/work","title":"\\u00e9","updatedAt":null}],"nextCursor":"c2"`,
     ),
-    asks('editor', 'session/set_mode', `${S},"modeId":"code"`, ''),
-    asks('editor', 'session/set_model', `${S},"modelId":"m"`, ''),
-    asks('editor', 'session/set_config_option', `${S},"configId":"model","value":"m2"`, '"configOptions":[]'),
-    asks(
+    request('editor', 'session/set_mode', `${S},"modeId":"code"`, ''),
+    request('editor', 'session/set_model', `${S},"modelId":"m"`, ''),
+    request('editor', 'session/set_config_option', `${S},"configId":"model","value":"m2"`, '"configOptions":[]'),
+    request(
       'editor',
       'session/set_config_option',
       `"type":"boolean","value":true,"configId":"fast",${ESCAPED_S}`,
       '"configOptions":[{"id":"fast"}]',
     ),
-    asks('editor', 'session/archive', S, ''),
-    asks('editor', 'session/unarchive', S, ''),
-    asks('editor', 'session/status', S, '"status":"open"'),
-    asks('editor', 'session/status', '"sessionId":"never-heard-of"', ERROR),
-    asks('editor', 'session/set_title', `${S},"title":"T"`, '"title":"T"'),
-    asks('editor', 'tool_call/cancel', `${S},"toolCallId":"t"`, ''),
-    asks('editor', 'terminal/cancel', `${S},"terminalId":"t"`, ''),
-    asks('editor', 'session/nonsense', S, '"error":{"code":-32601,"message":"Method not found"}'),
-    asks('editor', 'nonsense', '', '"error":{"code":-32601,"message":"Method not found","data":null}'),
-    asks('editor', '_vendor/of_session', S, '"one":1.0'),
-    asks('editor', '_vendor/of_nobody', '"a":[1.0]', '"result":[1.0,1e400]'),
-    asks(
+    request('editor', 'session/archive', S, ''),
+    request('editor', 'session/unarchive', S, ''),
+    request('editor', 'session/status', S, '"status":"open"'),
+    request('editor', 'session/status', '"sessionId":"never-heard-of"', ERROR),
+    request('editor', 'session/set_title', `${S},"title":"T"`, '"title":"T"'),
+    request('editor', 'tool_call/cancel', `${S},"toolCallId":"t"`, ''),
+    request('editor', 'terminal/cancel', `${S},"terminalId":"t"`, ''),
+    request('editor', 'session/nonsense', S, '"error":{"code":-32601,"message":"Method not found"}'),
+    request('editor', 'nonsense', '', '"error":{"code":-32601,"message":"Method not found","data":null}'),
+    request('editor', '_vendor/of_session', S, '"one":1.0'),
+    request('editor', '_vendor/of_nobody', '"a":[1.0]', '"result":[1.0,1e400]'),
+    request(
       'editor',
       'session/prompt',
       `"prompt":[{"type":"text","text":"/agent other"}],${S}`,
       '"stopReason":"end_turn","usage":{"totalTokens":9007199254740993}',
     ),
-    tells('editor', '_vendor/of_session', S),
-    tells('editor', '_vendor/of_nobody', '"n":1.0'),
-    tells('editor', 'session/nonsense', S),
-    tells('editor', 'nonsense', ''),
+    notify('editor', '_vendor/of_session', S),
+    notify('editor', '_vendor/of_nobody', '"n":1.0'),
+    notify('editor', 'session/nonsense', S),
+    notify('editor', 'nonsense', ''),
   ];
 
   const fromAgent: readonly Step[] = [
-    ...UPDATES.map((update, index) => tells('agent', 'session/update', `"update":{${update},${META}},${index % 3 === 2 ? ESCAPED_S : S}`)),
-    tells('agent', 'session/update', '"sessionId":"child-of-its-own","update":{"sessionUpdate":"agent_message_chunk"}'),
-    asks('agent', 'fs/read_text_file', `${S},"path":"/a","line":1.0,"limit":9007199254740993`, '"content":"\\u00e9\\ud800"'),
-    asks('agent', 'fs/write_text_file', `"content":"\\/","path":"/a",${ESCAPED_S}`, '"result":null'),
-    asks('agent', 'terminal/create', `${S},"command":"ls","args":[],"env":[{"name":"A","value":"B"}]`, '"terminalId":"term-1"'),
-    asks('agent', 'terminal/output', `${S},"terminalId":"term-1"`, '"output":"","truncated":false'),
-    asks('agent', 'terminal/wait_for_exit', `${S},"terminalId":"term-1"`, '"exitCode":0'),
-    asks('agent', 'terminal/kill', `${S},"terminalId":"term-1"`, ''),
-    asks('agent', 'terminal/release', `${S},"terminalId":"term-1"`, ''),
-    asks('agent', 'terminal/output', `${S},"terminalId":"never-made"`, ERROR),
-    asks(
+    ...UPDATES.map((update, index) => notify('agent', 'session/update', `"update":{${update},${META}},${index % 3 === 2 ? ESCAPED_S : S}`)),
+    notify('agent', 'session/update', '"sessionId":"child-of-its-own","update":{"sessionUpdate":"agent_message_chunk"}'),
+    request('agent', 'fs/read_text_file', `${S},"path":"/a","line":1.0,"limit":9007199254740993`, '"content":"\\u00e9\\ud800"'),
+    request('agent', 'fs/write_text_file', `"content":"\\/","path":"/a",${ESCAPED_S}`, '"result":null'),
+    request('agent', 'terminal/create', `${S},"command":"ls","args":[],"env":[{"name":"A","value":"B"}]`, '"terminalId":"term-1"'),
+    request('agent', 'terminal/output', `${S},"terminalId":"term-1"`, '"output":"","truncated":false'),
+    request('agent', 'terminal/wait_for_exit', `${S},"terminalId":"term-1"`, '"exitCode":0'),
+    request('agent', 'terminal/kill', `${S},"terminalId":"term-1"`, ''),
+    request('agent', 'terminal/release', `${S},"terminalId":"term-1"`, ''),
+    request('agent', 'terminal/output', `${S},"terminalId":"never-made"`, ERROR),
+    request(
       'agent',
       'session/request_permission',
       `${S},"toolCall":{"toolCallId":"t","rawInput":{"n":1.0}},"options":[{"optionId":"y","name":"Y","kind":"odd"}]`,
       '"outcome":{"outcome":"selected","optionId":"y","extra":1.0}',
     ),
-    asks('agent', 'elicitation/create', `${S},"message":"m","mode":"form","requestedSchema":{}`, '"action":"accept","content":{"n":1.0}'),
-    asks(
+    request(
+      'agent',
+      'elicitation/create',
+      `${S},"message":"m","mode":"form","requestedSchema":{}`,
+      '"action":"accept","content":{"n":1.0}',
+    ),
+    request(
       'agent',
       'elicitation/create',
       '"requestId":%turn%,"message":"m","mode":"url","elicitationId":"e1","url":"https://example.org"',
       '"action":"decline"',
     ),
-    tells('agent', 'elicitation/complete', '"elicitationId":"e1"'),
-    asks(
+    notify('agent', 'elicitation/complete', '"elicitationId":"e1"'),
+    request(
       'agent',
       'mcp/message',
       '"serverId":"srv","requestId":"r1","method":"tools/list","params":{}',
       '"result":{"result":{"tools":[1.0]}}',
     ),
-    asks('agent', 'proxy/successor', '"method":"x","params":[1.0]', ''),
-    tells('agent', 'proxy/successor', '"method":"x"'),
-    tells('agent', 'auth/status_update', '"state":"unauthenticated"'),
-    asks('agent', '_vendor/of_session', S, '"one":1.0'),
-    asks('agent', '_vendor/of_nobody', '"a":1.0', ERROR),
-    tells('agent', '_vendor/of_session', S),
-    tells('agent', '_vendor/of_nobody', '"n":1.0'),
-    asks('agent', 'session/of_the_future', S, '"error":{"code":-32601,"message":"Method not found"}'),
-    asks('agent', 'of_the_future', '', '"error":{"code":-32601,"message":"Method not found"}'),
+    request('agent', 'proxy/successor', '"method":"x","params":[1.0]', ''),
+    notify('agent', 'proxy/successor', '"method":"x"'),
+    notify('agent', 'auth/status_update', '"state":"unauthenticated"'),
+    request('agent', '_vendor/of_session', S, '"one":1.0'),
+    request('agent', '_vendor/of_nobody', '"a":1.0', ERROR),
+    notify('agent', '_vendor/of_session', S),
+    notify('agent', '_vendor/of_nobody', '"n":1.0'),
+    request('agent', 'session/of_the_future', S, '"error":{"code":-32601,"message":"Method not found"}'),
+    request('agent', 'of_the_future', '', '"error":{"code":-32601,"message":"Method not found"}'),
   ];
 
   return [
@@ -214,15 +219,15 @@ export function conversation(spelling: number): readonly Step[] {
       frame: `{"jsonrpc":"2.0","id":%ID%,"method":"mcp/message","params":{"serverId":"srv","requestId":"r2","method":"tools/call"}}`,
       opens: 'tool',
     },
-    tells('editor', 'mcp/message', '"serverId":"srv","requestId":"r2","method":"notifications/progress","params":{"progress":1.0}'),
+    notify('editor', 'mcp/message', '"serverId":"srv","requestId":"r2","method":"notifications/progress","params":{"progress":1.0}'),
     { from: 'editor', frame: `{"id":%ID%,"jsonrpc":"2.0","result":{"error":{"code":-1,"message":"m"}}}`, closes: 'tool' },
-    tells('editor', 'session/cancel', S),
+    notify('editor', 'session/cancel', S),
     { from: 'editor', frame: `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":%turn%,${META}}}` },
     { from: 'agent', frame: `{"result":{"stopReason":"cancelled",${META}},"id":%ID%,"jsonrpc":"2.0"}`, closes: 'turn' },
-    asks('editor', 'session/close', S, ''),
-    asks('editor', 'session/delete', `${ESCAPED_S}`, ERROR),
-    asks('editor', 'logout', '', ''),
-    asks('editor', 'auth/logout', '', ''),
+    request('editor', 'session/close', S, ''),
+    request('editor', 'session/delete', `${ESCAPED_S}`, ERROR),
+    request('editor', 'logout', '', ''),
+    request('editor', 'auth/logout', '', ''),
   ];
 }
 
@@ -247,7 +252,7 @@ const IDS = [
 export async function converse(editor: Peer, agent: Peer, steps: readonly Step[]): Promise<void> {
   const ends = { editor, agent };
   const open = new Map<string, Record<Side, string>>();
-  const asked = { editor: 0, agent: 0 };
+  const received = { editor: 0, agent: 0 };
   const heard = { editor: editor.seen.length, agent: agent.seen.length };
   const next = (side: Side) => {
     const index = heard[side]++;
@@ -256,7 +261,7 @@ export async function converse(editor: Peer, agent: Peer, steps: readonly Step[]
   for (const { from, frame, answer, opens, closes } of steps) {
     const to = from === 'editor' ? 'agent' : 'editor';
     const named = frame.replace(/%([a-z]+)%/g, (_, name) => open.get(name)?.[from] ?? `"no ${name}"`);
-    const id = closes === undefined ? (IDS[asked[from]++ % IDS.length] as string) : (open.get(closes)?.[from] as string);
+    const id = closes === undefined ? (IDS[received[from]++ % IDS.length] as string) : (open.get(closes)?.[from] as string);
     ends[from].line(named.replace('%ID%', id));
     const arrived = (await next(to)).line;
     const seenId = tokenOf(arrived, 'id') ?? '"none"';

@@ -14,13 +14,13 @@ const runs = agentsRecorded.flatMap((agent) => [
 /** Plays the client's side of a recording, each frame once its predecessors have arrived, and checks what arrives. */
 async function replay(client: Client, script: readonly Entry[]): Promise<void> {
   const idsSeen = new Map<Json, Json>(); // the agent's request ids, as the client sees them
-  let heard = 0;
+  let received = 0;
   for (const { dir, msg } of script) {
     if (dir === 'client->agent') {
       client.send(msg.method === undefined ? { ...msg, id: idsSeen.get(msg.id) } : msg);
       continue;
     }
-    const index = heard++;
+    const index = received++;
     const { line, msg: got } = await client.until((_, seen) => seen.index === index);
     if (isRequest(msg)) idsSeen.set(msg.id, got.id);
     const expected = isRequest(msg)
@@ -47,15 +47,15 @@ describe('recordings', () => {
       await replay(client, asSeen(script));
       expect(await client.close()).toBe(0);
 
-      const heard = linesOf(path.join(stage.dir, `${agent}.ndjson.${run}.heard`));
-      const told = script.flatMap(({ dir, msg }) => (dir === 'client->agent' ? [msg] : []));
+      const received = linesOf(path.join(stage.dir, `${agent}.ndjson.${run}.heard`));
+      const sent = script.flatMap(({ dir, msg }) => (dir === 'client->agent' ? [msg] : []));
       const withoutId = ({ id, ...rest }: Json) => ({ ...rest, hasId: id !== undefined });
       const isAnswer = (msg: Json) => msg.method === undefined;
-      expect(heard.filter((msg) => !isAnswer(msg)).map(withoutId)).toEqual(told.filter((msg) => !isAnswer(msg)).map(withoutId));
+      expect(received.filter((msg) => !isAnswer(msg)).map(withoutId)).toEqual(sent.filter((msg) => !isAnswer(msg)).map(withoutId));
       // On a cancel we answer for the client, so the answer may come earlier than recorded; it is the same, and there is only one.
       const byId = (a: Json, b: Json) => a.id - b.id;
-      expect(heard.filter(isAnswer).sort(byId)).toEqual(told.filter(isAnswer).sort(byId));
-      expect(client.seen).toHaveLength(script.length - told.length);
+      expect(received.filter(isAnswer).sort(byId)).toEqual(sent.filter(isAnswer).sort(byId));
+      expect(client.seen).toHaveLength(script.length - sent.length);
     },
   );
 

@@ -33,18 +33,18 @@ async function talk(acpClient: Client, stage: Stage): Promise<void> {
 
 test('a recording of a played recording is the same recording', async ({ stage }) => {
   const agent = stage.agent('a', {
-    async turn(session, words) {
-      if (words === 'ask me') {
+    async turn(session, message) {
+      if (message === 'ask me') {
         const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }];
         const { outcome } = await agent.call('session/request_permission', {
           sessionId: session.id,
           toolCall: { toolCallId: 't' },
           options,
         });
-        agent.say(session.id, `you said ${outcome.optionId}`);
+        agent.sendText(session.id, `you said ${outcome.optionId}`);
         return { stopReason: 'end_turn' };
       }
-      agent.say(session.id, 'going on');
+      agent.sendText(session.id, 'going on');
       await agent.got('session/cancel');
       return { stopReason: 'cancelled' };
     },
@@ -61,13 +61,13 @@ test('into a directory, each session is recorded by itself, and each is an agent
   const agent = stage.agent('a');
   const dir = path.join(stage.dir, 'recordings');
   mkdirSync(dir);
-  for (const words of ['first', 'second']) {
+  for (const message of ['first', 'second']) {
     const acpClient = stage.proxy([agent], { args: ['--record', dir] });
     await hello(acpClient);
     const { id } = await open(acpClient, stage.cwd);
     const { id: other } = await open(acpClient, stage.cwd);
-    await prompt(acpClient, other, `${words} other`);
-    await prompt(acpClient, id, words);
+    await prompt(acpClient, other, `${message} other`);
+    await prompt(acpClient, id, message);
     expect(await acpClient.close()).toBe(0);
     agent.sessions.clear();
   }
@@ -86,7 +86,7 @@ test('into a directory, each session is recorded by itself, and each is an agent
   await hello(acpClient);
   const { id } = await open(acpClient, stage.cwd);
   await prompt(acpClient, id, 'second other');
-  expect([id, acpClient.said(id)]).toEqual(['a-4', 'a heard second other']);
+  expect([id, acpClient.agentText(id)]).toEqual(['a-4', 'a heard second other']);
   expect(await acpClient.close()).toBe(0);
 });
 
@@ -106,12 +106,12 @@ describe('recordings of real agents', () => {
   test.for(runs)('$agent, run $run: each session is replayed as it was recorded', async ({ agent, run }, { stage }) => {
     const script = readRecording(agent).filter(({ proc }) => proc === run);
     const player = stage.run(process.execPath, [SWITCHBOARD, 'replay', fileOf(agent), '--instant', '--run', String(run)]);
-    const asked = new Map<Json, Json>();
+    const received = new Map<Json, Json>();
     player.on('*', () => new Promise(() => {}));
     for (const { dir, msg } of script) {
       if (dir === 'client->agent') {
         if (msg.method !== undefined) player.send(msg);
-        else player.send({ ...msg, id: asked.get(msg.id) });
+        else player.send({ ...msg, id: received.get(msg.id) });
         continue;
       }
       const { id, ...rest } = msg;
@@ -120,10 +120,10 @@ describe('recordings of real agents', () => {
       const found = await player.until((got) => {
         const { id: gotId, ...gotRest } = got;
         const isIt = JSON.stringify(gotRest) === JSON.stringify(rest);
-        return isIt && (isRequest(msg) ? gotId !== undefined && ![...asked.values()].includes(gotId) : gotId === id);
+        return isIt && (isRequest(msg) ? gotId !== undefined && ![...received.values()].includes(gotId) : gotId === id);
       });
       expect(found.index).toBeLessThanOrEqual(from + script.length);
-      if (isRequest(msg)) asked.set(id, found.msg.id);
+      if (isRequest(msg)) received.set(id, found.msg.id);
     }
     expect(player.seen).toHaveLength(script.filter(({ dir }) => dir === 'agent->client').length);
     expect(await player.close()).toBe(0);

@@ -21,7 +21,7 @@ export type Traits = {
   /** Its fields for responses to new, load, resume and fork. */
   readonly describe?: (session: ScriptedSession) => Json;
   /** A turn; its return value is the response to the prompt. */
-  readonly turn?: (session: ScriptedSession, words: string, params: Json) => unknown;
+  readonly turn?: (session: ScriptedSession, message: string, params: Json) => unknown;
 };
 
 export type ScriptedAgent = Peer & {
@@ -31,13 +31,13 @@ export type ScriptedAgent = Peer & {
   readonly pids: readonly number[];
   readonly sessions: Map<string, ScriptedSession>;
   update(sessionId: string, update: Json): void;
-  say(sessionId: string, words: string): void;
+  sendText(sessionId: string, message: string): void;
   /** Resolves when the process has started; `n` counts its starts. */
   started(n?: number): Promise<void>;
   /** Resolves when the last process is gone. */
   gone(): Promise<void>;
   /** Stops reading what the proxy writes. */
-  deafen(): void;
+  stopReading(): void;
   /** Reads again. */
   listen(): void;
   /** Ends the process. */
@@ -107,8 +107,8 @@ function createScriptedAgent(name: string, server: ScriptedAgent['server'], trai
     pids,
     sessions: new Map<string, ScriptedSession>(),
     update: (sessionId: string, update: Json) => peer.notify('session/update', { sessionId, update }),
-    say: (sessionId: string, words: string) =>
-      scripted.update(sessionId, { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: words } }),
+    sendText: (sessionId: string, message: string) =>
+      scripted.update(sessionId, { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: message } }),
     started: (n = 1) =>
       new Promise<void>((resolve) => {
         const look = () => {
@@ -122,7 +122,7 @@ function createScriptedAgent(name: string, server: ScriptedAgent['server'], trai
     async gone() {
       if (socket && !socket.destroyed) await once(socket, 'close');
     },
-    deafen: () => void socket?.pause(),
+    stopReading: () => void socket?.pause(),
     listen: () => void socket?.resume(),
     exit: () => void socket?.destroy(),
   });
@@ -188,7 +188,7 @@ function behave(agent: ScriptedAgent, traits: Traits): void {
   agent.on('session/resume', bringBack);
   agent.on('session/load', (params) => {
     const answer = bringBack(params);
-    agent.say(params.sessionId, `replay of ${params.sessionId} by ${name}`);
+    agent.sendText(params.sessionId, `replay of ${params.sessionId} by ${name}`);
     return answer;
   });
   agent.on('session/list', ({ cwd }) => ({
@@ -210,9 +210,9 @@ function behave(agent: ScriptedAgent, traits: Traits): void {
   });
   agent.on('session/prompt', async (params) => {
     const session = find(params.sessionId);
-    const words = params.prompt.map((block: Json) => block.text ?? '').join('');
-    if (traits.turn) return traits.turn(session, words, params);
-    agent.say(session.id, `${name} heard ${words}`);
+    const message = params.prompt.map((block: Json) => block.text ?? '').join('');
+    if (traits.turn) return traits.turn(session, message, params);
+    agent.sendText(session.id, `${name} heard ${message}`);
     return { stopReason: 'end_turn' };
   });
   agent.on('session/cancel', () => {});

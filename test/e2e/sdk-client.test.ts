@@ -14,18 +14,18 @@ import {
 import { expect } from 'vitest';
 import { type Stage, SWITCHBOARD, testAtOnce as test } from './harness.ts';
 
-type Work = (agent: ClientContext, seen: { readonly updates: SessionNotification[]; readonly asked: string[] }) => Promise<void>;
+type Work = (agent: ClientContext, seen: { readonly updates: SessionNotification[]; readonly received: string[] }) => Promise<void>;
 
 /** The proxy without a configuration, so that the demo agents serve, with an SDK client that allows everything. */
 async function withClient(stage: Stage, work: Work): Promise<void> {
   const child = stage.spawn(process.execPath, [SWITCHBOARD, 'acp']);
   const updates: SessionNotification[] = [];
-  const asked: string[] = [];
+  const received: string[] = [];
   const files = new Map<string, string>();
   await client({ name: 'sdk-editor' })
     .onNotification(methods.client.session.update, ({ params }) => void updates.push(params))
     .onRequest(methods.client.session.requestPermission, ({ params }) => {
-      asked.push(params.sessionId);
+      received.push(params.sessionId);
       const yes = params.options.find(({ kind }) => kind === 'allow_once');
       return { outcome: { outcome: 'selected', optionId: yes?.optionId ?? '' } };
     })
@@ -39,10 +39,10 @@ async function withClient(stage: Stage, work: Work): Promise<void> {
         protocolVersion: PROTOCOL_VERSION,
         clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: false },
       });
-      await work(agent, { updates, asked });
+      await work(agent, { updates, received });
     });
 }
-const text = (words: string): ContentBlock[] => [{ type: 'text', text: words }];
+const text = (message: string): ContentBlock[] => [{ type: 'text', text: message }];
 const said = (updates: readonly SessionNotification[], id: string): string =>
   updates
     .flatMap(({ sessionId, update }) =>
@@ -54,7 +54,7 @@ test('prompts on both agents at once, a permission request from each, and sessio
   mkdirSync(path.join(stage.cwd, 'project'));
   const cwd = path.join(stage.cwd, 'project');
   const ids: string[] = [];
-  await withClient(stage, async (agent, { updates, asked }) => {
+  await withClient(stage, async (agent, { updates, received }) => {
     for (const name of ['sketcher', 'builder']) {
       const opened = await agent.request(methods.agent.session.new, { cwd, mcpServers: [], _meta: { 'acp-switchboard': { agent: name } } });
       ids.push(opened.sessionId);
@@ -74,7 +74,7 @@ test('prompts on both agents at once, a permission request from each, and sessio
       ),
     );
     expect(edits.map(({ stopReason }) => stopReason)).toEqual(['end_turn', 'end_turn']);
-    expect([...asked].sort()).toEqual([...ids].sort());
+    expect([...received].sort()).toEqual([...ids].sort());
 
     const { sessions } = await agent.request(methods.agent.session.list, { cwd });
     expect(sessions.map(({ sessionId }) => sessionId).sort()).toEqual([...ids].sort());

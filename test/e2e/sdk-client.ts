@@ -15,7 +15,7 @@ import { type Json, type Server, type Stage, type StartOptions, SWITCHBOARD } fr
 
 export type SdkClient = {
   readonly agent: ClientContext;
-  readonly greeting: InitializeResponse;
+  readonly initializeResponse: InitializeResponse;
   readonly updates: SessionNotification['update'][];
   readonly permissions: RequestPermissionRequest[];
   readonly forms: CreateElicitationRequest[];
@@ -25,12 +25,12 @@ export type SdkClient = {
   /** The answer to forms. */
   fillIn(answer: Json): void;
   open(): Promise<Json>;
-  prompt(sessionId: string, words: string): Promise<Json>;
+  prompt(sessionId: string, message: string): Promise<Json>;
   /** The error of a prompt. */
-  refused(sessionId: string, words: string): Promise<Json>;
+  refused(sessionId: string, message: string): Promise<Json>;
   /** Updates of a kind, from this index of `updates` on. */
   of(kind: string, from?: number): Json[];
-  said(from?: number): string;
+  agentText(from?: number): string;
   thought(from?: number): string;
 };
 
@@ -66,15 +66,15 @@ export async function withSdkClient(
     })
     .onRequest(methods.client.fs.readTextFile, ({ params }) => ({ content: `content of ${params.path}` }))
     .connectWith(ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)), async (agent) => {
-      const greeting: Json = await agent.request(methods.agent.initialize, {
+      const initializeResponse: Json = await agent.request(methods.agent.initialize, {
         protocolVersion: PROTOCOL_VERSION,
         clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: false, ...capabilities },
       });
-      const prompt = (sessionId: string, words: string): Promise<Json> =>
-        agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: words }] });
+      const prompt = (sessionId: string, message: string): Promise<Json> =>
+        agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: message }] });
       await work({
         agent,
-        greeting,
+        initializeResponse,
         updates,
         permissions,
         forms,
@@ -87,15 +87,15 @@ export async function withSdkClient(
         },
         open: () => agent.request(methods.agent.session.new, { cwd: stage.cwd, mcpServers: [] }),
         prompt,
-        refused: (sessionId, words) =>
-          prompt(sessionId, words).then(
+        refused: (sessionId, message) =>
+          prompt(sessionId, message).then(
             (result) => {
               throw new Error(`no error, but ${JSON.stringify(result)}`);
             },
             (error) => error,
           ),
         of: (kind, from = 0) => updates.slice(from).filter((update) => update.sessionUpdate === kind),
-        said: (from = 0) => texts('agent_message_chunk', from).join(''),
+        agentText: (from = 0) => texts('agent_message_chunk', from).join(''),
         thought: (from = 0) => texts('agent_thought_chunk', from).join(''),
       });
     });

@@ -185,7 +185,7 @@ test('sessions with the same native id are listed under two ids, each of which l
   for (const { sessionId, title } of sessions) {
     await client.call('session/load', { sessionId, cwd: '/w', mcpServers: [] });
     await prompt(client, sessionId, 'hello');
-    expect(client.said(sessionId)).toBe(`replay of same by ${title}${title} heard hello`);
+    expect(client.agentText(sessionId)).toBe(`replay of same by ${title}${title} heard hello`);
   }
 });
 

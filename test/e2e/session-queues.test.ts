@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest';
 import { type Client, type Json, open, prompt, type ScriptedAgent, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 
-const chunk = (words: string): Json => ({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: words } });
+const chunk = (message: string): Json => ({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: message } });
 const end = { stopReason: 'end_turn' };
 const known = (agent: ScriptedAgent, id: string) =>
   agent.sessions.set(id, { id, cwd: '/old', model: `${agent.name}-small`, mode: '', title: '', updatedAt: '' });
@@ -23,14 +23,14 @@ describe.each(['session/load', 'session/resume'])('while %s of an earlier sessio
     const client = await stage.connect([left, right]);
     left.on(method, () => UNANSWERED);
     const load = client.request(method, { sessionId: 'same', cwd: stage.cwd, mcpServers: [] });
-    const asked = await left.got(method);
+    const received = await left.got(method);
     const minted = await open(client, stage.cwd, 'right');
     expect(minted.id).not.toBe('same');
-    left.reply(asked.msg, {});
+    left.reply(received.msg, {});
     expect((await load).result).toBeDefined();
     expect((await prompt(client, 'same', 'to the left')).result).toEqual(end);
     expect((await prompt(client, minted.id, 'to the right')).result).toEqual(end);
-    expect([client.said('same'), client.said(minted.id)]).toEqual(['left heard to the left', 'right heard to the right']);
+    expect([client.agentText('same'), client.agentText(minted.id)]).toEqual(['left heard to the left', 'right heard to the right']);
   });
 });
 
@@ -47,21 +47,21 @@ describe.each([
     const agent = stage.agent('agent');
     agent.on('session/new', async () => {
       agent.update('s1', chunk('U1'));
-      const asked = agent.call('session/request_permission', { sessionId: 's1', toolCall: { toolCallId: 't' }, options: [] });
+      const received = agent.call('session/request_permission', { sessionId: 's1', toolCall: { toolCallId: 't' }, options: [] });
       agent.update('s1', chunk('U2'));
-      await asked;
+      await received;
       agent.update('s1', chunk('U3'));
       return { sessionId: 's1' };
     });
     const client = await connect(stage, agent);
     client.on('session/request_permission', () => ({ outcome: { outcome: 'cancelled' } }));
     const session = await open(client, stage.cwd);
-    const asked = await client.got('session/request_permission');
-    const at = async (words: string) => (await client.until((msg) => msg.params?.update?.content?.text === words)).index;
-    const order = [asked.index, session.index, await at('U1'), await at('U2'), await at('U3')];
+    const received = await client.got('session/request_permission');
+    const at = async (message: string) => (await client.until((msg) => msg.params?.update?.content?.text === message)).index;
+    const order = [received.index, session.index, await at('U1'), await at('U2'), await at('U3')];
     expect(order).toEqual(order.toSorted((a, b) => a - b));
-    expect(asked.msg.params.sessionId).toBe(session.id);
-    expect(client.said(session.id)).toBe('U1U2U3');
+    expect(received.msg.params.sessionId).toBe(session.id);
+    expect(client.agentText(session.id)).toBe('U1U2U3');
   });
 
   test('the same when the response does not wait for the request', async ({ stage }) => {
@@ -127,14 +127,14 @@ test('a session whose agent dies while it is being moved arrives at the other, a
   await alpha.got('session/prompt');
   const moved = client.request('session/set_config_option', { sessionId: moving.id, configId: 'agent', value: 'beta' });
   const behind = prompt(client, moving.id, 'one');
-  const asked = await beta.got('session/new');
+  const received = await beta.got('session/new');
   await crash(alpha, turn);
   known(beta, 'b');
-  beta.reply(asked.msg, { sessionId: 'b' });
+  beta.reply(received.msg, { sessionId: 'b' });
   expect((await moved).result?.configOptions[0]).toMatchObject({ id: 'agent', currentValue: 'beta' });
   expect((await behind).result).toEqual(end);
   expect((await prompt(client, moving.id, 'two')).result).toEqual(end);
-  expect(client.said(moving.id)).toBe('beta heard onebeta heard two');
+  expect(client.agentText(moving.id)).toBe('beta heard onebeta heard two');
   expect(beta.all('session/resume')).toEqual([]);
   expect(alpha.pids).toHaveLength(1);
 });
@@ -147,16 +147,16 @@ describe("a session that only an agent's session/list knows", () => {
     const client = await stage.connect([left, right]);
     const load = client.request('session/load', { sessionId: 'X', cwd: '/old', mcpServers: [] });
     const turn = prompt(client, 'X', 'behind the load');
-    const asked = await right.got('session/load');
+    const received = await right.got('session/load');
     // By now the agents have answered all earlier requests.
     for (const agent of [left, right]) await prompt(client, (await open(client, stage.cwd, agent.name)).id, 'meanwhile');
     expect(right.all('session/prompt', ({ sessionId }) => sessionId === 'X')).toEqual([]);
-    right.reply(asked.msg, {});
+    right.reply(received.msg, {});
     const [loaded, ended] = await Promise.all([load, turn]);
     expect(loaded.result).toBeDefined();
     expect(ended.result).toEqual(end);
     expect(client.place(loaded)).toBeLessThan(client.place(ended));
-    expect(client.said('X')).toBe('right heard behind the load');
+    expect(client.agentText('X')).toBe('right heard behind the load');
   });
 
   test('is loaded once for each load request, one after the other', async ({ stage }) => {
@@ -190,7 +190,7 @@ test('agents that cannot start are skipped when an unknown session is loaded', a
   const client = await stage.connect([broken, missing, works], { config });
   const { result } = await client.request('session/load', { sessionId: 'foreign', cwd: '/old', mcpServers: [] });
   expect(result?.configOptions[0]).toMatchObject({ id: 'agent', currentValue: 'works' });
-  expect(client.said('foreign')).toBe('replay of foreign by works');
+  expect(client.agentText('foreign')).toBe('replay of foreign by works');
   expect((await prompt(client, 'foreign', 'hello')).result).toEqual(end);
   expect([broken, missing].map(({ pids }) => pids.length)).toEqual([2, 2]);
 });

@@ -14,8 +14,8 @@ describe('elicitation', () => {
     for (const id of ['"the turn"', '1.0', '9007199254740993']) {
       const [atAgent, atClient] = [right.seen.length, client.seen.length];
       client.line(`{"jsonrpc":"2.0","id":${id},"method":"session/prompt","params":{"sessionId":"${session.id}","prompt":[]}}`);
-      const asked = await right.got('session/prompt', () => true, atAgent);
-      const answer = right.call('elicitation/create', { ...URL_MODE, requestId: asked.msg.id });
+      const received = await right.got('session/prompt', () => true, atAgent);
+      const answer = right.call('elicitation/create', { ...URL_MODE, requestId: received.msg.id });
       const seen = await client.got('elicitation/create', () => true, atClient);
       expect(seen.line).toContain(`"requestId":${id}}`);
       client.reply(seen.msg, { action: 'accept' });
@@ -43,9 +43,9 @@ describe('elicitation', () => {
     const ids = [];
     for (const agent of [left, right]) {
       void agent.request('elicitation/create', { ...URL_MODE, sessionId: `${agent.name}-1` });
-      const asked = await client.got('elicitation/create', ({ sessionId }) => sessionId === `${agent.name}-1`);
-      ids.push(asked.msg.params.elicitationId);
-      client.reply(asked.msg, { action: 'accept' });
+      const received = await client.got('elicitation/create', ({ sessionId }) => sessionId === `${agent.name}-1`);
+      ids.push(received.msg.params.elicitationId);
+      client.reply(received.msg, { action: 'accept' });
     }
     expect(ids[0]).toBe('e1');
     expect(ids[1]).not.toBe('e1');

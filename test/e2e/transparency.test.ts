@@ -25,7 +25,7 @@ describe('a conversation that uses every method is the same with the proxy as wi
 });
 
 const S = '"sessionId":"only-1"';
-const ODD: readonly (readonly [string, string])[] = [
+const UNUSUAL: readonly (readonly [string, string])[] = [
   ['a string of 300 kB', `{"jsonrpc":"2.0","method":"_x/note","params":{${S},"long":"${'x\\u00e9\\"'.repeat(40_000)}"}}`],
   [
     'a value nested 1,000 levels deep',
@@ -47,7 +47,7 @@ test('unusual but legal frames pass unchanged, both ways', async ({ stage }) => 
   agent.on('_x/note', () => {});
   const client = await stage.connect([agent]);
   await open(client, stage.cwd);
-  for (const [name, line] of ODD)
+  for (const [name, line] of UNUSUAL)
     for (const [from, to] of [
       [client, agent],
       [agent, client],
@@ -107,6 +107,6 @@ test('with one agent, no option, command or other frame of ours appears', async 
   await client.call('session/load', { sessionId: session.id, cwd: stage.cwd, mcpServers: [] });
   const refused = await client.refused('session/set_config_option', { sessionId: session.id, configId: 'agent', value: 'only' });
   expect(refused.message).toBe('only has no option agent=only'); // the agent's own text
-  expect(client.said(session.id)).toBe('only heard /agentreplay of only-1 by only');
+  expect(client.agentText(session.id)).toBe('only heard /agentreplay of only-1 by only');
   expect(client.all('session/update')).toHaveLength(2);
 });

@@ -22,18 +22,18 @@ test('eight sessions of two agents with the same session and request ids: prompt
   client.on('terminal/wait_for_exit', ({ sessionId }) => ({ exitCode: 0, _meta: { sessionId } }));
   client.on('terminal/release', ({ sessionId }) => ({ _meta: { sessionId } }));
   client.on('elicitation/create', ({ sessionId, message }) => ({ action: 'accept', content: { message, sessionId } }));
-  client.on('_same/ask', ({ sessionId, words }) => ({ words, sessionId }));
+  client.on('_same/ask', ({ sessionId, message }) => ({ message, sessionId }));
 
-  const turns = sessions.map(({ id, n }) => prompt(client, id, `words-${n}`, `prompt-${n}`));
-  const questions = await Promise.all(
+  const turns = sessions.map(({ id, n }) => prompt(client, id, `message-${n}`, `prompt-${n}`));
+  const requests = await Promise.all(
     sessions.map(({ id }) => client.got('session/request_permission', ({ sessionId }) => sessionId === id)),
   );
-  expect(new Set(questions.map(({ msg }) => JSON.stringify(msg.id))).size).toBe(8);
+  expect(new Set(requests.map(({ msg }) => JSON.stringify(msg.id))).size).toBe(8);
 
   // The third session of each agent is cancelled; their native ids are the same.
   const isCancelled = (n: number) => n === 4 || n === 5;
   for (const { id, n } of sessions) if (isCancelled(n)) client.notify('session/cancel', { sessionId: id });
-  for (const { msg } of questions.toReversed())
+  for (const { msg } of requests.toReversed())
     client.reply(msg, { outcome: { outcome: 'selected', optionId: msg.params.options[0].optionId } });
 
   const answers = await Promise.all(turns);
@@ -41,21 +41,21 @@ test('eight sessions of two agents with the same session and request ids: prompt
     const native = `s${Math.floor(n / 2) + 1}`;
     expect(answers[n].result).toEqual({ stopReason: isCancelled(n) ? 'cancelled' : 'end_turn', _meta: { name: agent, sessionId: native } });
     expect(client.answersTo(`prompt-${n}`)).toHaveLength(1);
-    const [begin, report] = client.said(id).split(';');
+    const [begin, report] = client.agentText(id).split(';');
     expect(begin).toBe(`${agent} ${native} begins`);
     if (isCancelled(n)) continue;
-    const words = `words-${n}`;
-    const terminalId = `terminal ${words} of ${id}`;
+    const message = `message-${n}`;
+    const terminalId = `terminal ${message} of ${id}`;
     expect(JSON.parse(report as string)).toEqual({
-      ...{ name: agent, sessionId: native, words, terminalId },
+      ...{ name: agent, sessionId: native, message, terminalId },
       outcome: { outcome: 'selected', optionId: `${agent}-yes` },
-      read: { content: `/${words} for ${id}` },
-      written: { _meta: { content: words, sessionId: id } },
+      read: { content: `/${message} for ${id}` },
+      written: { _meta: { content: message, sessionId: id } },
       output: { output: `${terminalId} for ${id}`, truncated: false },
       exit: { exitCode: 0, _meta: { sessionId: id } },
       released: { _meta: { sessionId: id } },
-      form: { action: 'accept', content: { message: words, sessionId: id } },
-      extension: { words, sessionId: id },
+      form: { action: 'accept', content: { message, sessionId: id } },
+      extension: { message, sessionId: id },
     });
     // Nothing of the session follows the end of its turn.
     const last = client.all('session/update', ({ sessionId }) => sessionId === id).at(-1) as Seen;
@@ -75,7 +75,7 @@ test('the first of two equal session ids stays, the second gets an alias, in eve
   expect(b.id).not.toBe('s1');
   await prompt(client, b.id, 'hello');
   expect((await right.got('session/prompt')).msg.params.sessionId).toBe('s1');
-  expect(client.said(b.id)).toBe('right heard hello');
+  expect(client.agentText(b.id)).toBe('right heard hello');
   expect(left.all('session/prompt')).toEqual([]);
   // Errors and updates that name a session use the public id as well.
   right.on('session/prompt', () => {
@@ -88,7 +88,7 @@ test('the first of two equal session ids stays, the second gets an alias, in eve
       rawInput: { sessionId: 's1' },
       _meta: { sessionId: 's1' },
     });
-    right.say('s2', 'the child speaks');
+    right.sendText('s2', 'the child speaks');
     return { stopReason: 'end_turn' };
   });
   await open(client, stage.cwd, 'left'); // so that s2 is taken too
@@ -99,7 +99,7 @@ test('the first of two equal session ids stays, the second gets an alias, in eve
   expect(client.updates(b.id, 'tool_call')).toMatchObject([
     { toolCallId: 's1', rawInput: { sessionId: 's1' }, _meta: { sessionId: 's1' } },
   ]);
-  expect(client.said(child.sessionId)).toBe('the child speaks');
+  expect(client.agentText(child.sessionId)).toBe('the child speaks');
 });
 
 test('session ids with any characters clash, are kept apart and found again, in any JSON spelling', async ({ stage }) => {
@@ -124,7 +124,7 @@ test('session ids with any characters clash, are kept apart and found again, in 
       expect((await client.until((msg) => msg.id === 1, from)).msg.result).toEqual({ n, by: ['left', 'right'][n] });
     }
     await prompt(client, id, 'hello');
-    expect(client.said(id)).toBe(`${['left', 'right'][n]} heard hello`);
+    expect(client.agentText(id)).toBe(`${['left', 'right'][n]} heard hello`);
   }
   for (const agent of [left, right]) for (const { msg } of agent.all('_x/echo')) expect(msg.params.sessionId).toBe(odd);
 });
@@ -175,7 +175,7 @@ test('an agent that names a session of another agent does not reach that session
   const a = await open(client, stage.cwd, 'left');
   const b = await open(client, stage.cwd, 'right');
   client.on('fs/read_text_file', () => ({ content: 'secret' }));
-  right.say('left-1', 'I am left');
+  right.sendText('left-1', 'I am left');
   right.update('left-1', { sessionUpdate: 'tool_call', toolCallId: 't', title: 'spoofed' });
   void right.request('fs/read_text_file', { sessionId: 'left-1', path: '/etc/passwd' });
   await right.call('fs/read_text_file', { sessionId: 'right-1', path: '/mine' });
@@ -203,13 +203,13 @@ test('request ids return as they were written, also when both sides and both age
     }
   }
   // Each agent sends requests with the ids that the other agent and the client have in use.
-  const questions = await Promise.all(
+  const requests = await Promise.all(
     [left, right].map(async (agent, n) => {
       for (const id of ids) agent.line(`{"jsonrpc":"2.0","id":${id},"method":"_x/ask","params":{"sessionId":"${n === 0 ? a.id : b.id}"}}`);
       return Promise.all(ids.map((_, k) => client.until((msg) => isNth(client.all('_x/ask'), msg, agent.name, k))));
     }),
   );
-  for (const { msg } of questions.flat().toReversed()) client.reply(msg, { to: msg.params.sessionId });
+  for (const { msg } of requests.flat().toReversed()) client.reply(msg, { to: msg.params.sessionId });
   for (const [agent, session] of [
     [left, a],
     [right, b],
@@ -219,7 +219,7 @@ test('request ids return as they were written, also when both sides and both age
       expect((await agent.until((_, { line }) => line === expected)).line).toBe(expected);
     }
 
-  function isNth(asked: readonly Seen[], msg: Json, agent: string, k: number): boolean {
-    return asked.filter((seen) => seen.msg.params.sessionId.startsWith(agent))[k]?.msg === msg;
+  function isNth(received: readonly Seen[], msg: Json, agent: string, k: number): boolean {
+    return received.filter((seen) => seen.msg.params.sessionId.startsWith(agent))[k]?.msg === msg;
   }
 });

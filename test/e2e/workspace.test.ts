@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect } from 'vitest';
-import { test as base, contentOf, eventually, isAlive, noticed, toldIn } from '../faults/setup.ts';
+import { test as base, contentOf, eventually, isAlive, noticed, reportedIn } from '../faults/setup.ts';
 import { type Client, hello, type Json, open, prompt, type ScriptedAgent, type Stage } from './harness.ts';
 
 const test = base.concurrent;
@@ -13,7 +13,7 @@ const BARE = { clientCapabilities: {} };
 const ALL = { fs: { readTextFile: true, writeTextFile: true }, terminal: true };
 const STAYS = { command: process.execPath, args: ['-e', 'console.log(process.pid); setInterval(() => {}, 1e6)'] };
 
-const told = async (agent: ScriptedAgent): Promise<Json> => (await agent.got('initialize')).msg.params.clientCapabilities;
+const capabilitiesOf = async (agent: ScriptedAgent): Promise<Json> => (await agent.got('initialize')).msg.params.clientCapabilities;
 
 /** The proxy with a workspace, and a client without capabilities. */
 async function bare(stage: Stage, agents: readonly ScriptedAgent[], options: Json = SERVING): Promise<Client> {
@@ -36,7 +36,7 @@ describe('the capabilities that agents see', () => {
     const agent = stage.agent('a');
     const client = await bare(stage, [agent], {});
     client.on('fs/read_text_file', () => ({ content: 'from the editor' }));
-    expect(await told(agent)).toEqual({});
+    expect(await capabilitiesOf(agent)).toEqual({});
     const { id } = await open(client, stage.cwd);
     expect(await agent.call('fs/read_text_file', { sessionId: id, path: '/anywhere' })).toEqual({ content: 'from the editor' });
   });
@@ -55,7 +55,7 @@ describe('the capabilities that agents see', () => {
     expect(await agent.call('terminal/create', { sessionId: id, command: 'true' })).toEqual({ terminalId: 'the editor’s' });
   });
 
-  const CASES: readonly (readonly [said: Json, heard: Json])[] = [
+  const CASES: readonly (readonly [offered: Json, seen: Json])[] = [
     [
       { fs: {}, terminal: null, session: { notices: {} } },
       { ...ALL, session: { notices: {} } },
@@ -64,24 +64,24 @@ describe('the capabilities that agents see', () => {
     [undefined, ALL],
     ['nonsense', ALL],
   ];
-  for (const [said, heard] of CASES)
-    test(`what is missing in ${JSON.stringify(said)} is added`, async ({ stage }) => {
+  for (const [offered, seen] of CASES)
+    test(`what is missing in ${JSON.stringify(offered)} is added`, async ({ stage }) => {
       const agent = stage.agent('a');
-      await hello(stage.proxy([agent], SERVING), { clientCapabilities: said });
-      expect(await told(agent)).toEqual(heard);
+      await hello(stage.proxy([agent], SERVING), { clientCapabilities: offered });
+      expect(await capabilitiesOf(agent)).toEqual(seen);
     });
 
   test('for a client of the next version, which has no files and terminals, include them', async ({ stage }) => {
     const agent = stage.agent('a');
     const client = stage.proxy([agent], SERVING);
     await client.call('initialize', { protocolVersion: 2, capabilities: { elicitation: { form: {} } }, info: { name: 'x', version: '1' } });
-    expect(await told(agent)).toMatchObject({ ...ALL, elicitation: { form: {} } });
+    expect(await capabilitiesOf(agent)).toMatchObject({ ...ALL, elicitation: { form: {} } });
   });
 
   test('are the same for several agents, and the cache distinguishes a client without the workspace', async ({ stage }) => {
     const agents = [stage.agent('a'), stage.agent('b')];
     const first = await bare(stage, agents);
-    for (const agent of agents) expect(await told(agent)).toEqual(ALL);
+    for (const agent of agents) expect(await capabilitiesOf(agent)).toEqual(ALL);
     await first.close();
     const answers = agents.map((agent) => agent.all('initialize').length);
     // From the cache: the client is initialized before any agent answers.
@@ -270,7 +270,7 @@ describe('terminals', () => {
     await eventually(() => expect(isAlive(ended.pid)).toBe(false));
     expect(isAlive(kept.pid)).toBe(true);
     expect((await prompt(client, mine.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
-    expect(toldIn(client, mine.id).join()).toContain('started again');
+    expect(reportedIn(client, mine.id).join()).toContain('started again');
     await agent.refused('terminal/output', { sessionId: mine.id, terminalId: ended.terminalId });
     writeFileSync(path.join(stage.cwd, 'f'), 'x');
     expect(await agent.call('fs/read_text_file', { sessionId: mine.id, path: path.join(stage.cwd, 'f') })).toEqual({ content: 'x' });
@@ -326,8 +326,8 @@ test('an agent written with the SDK reads, edits and runs with nothing but the p
   }));
   await hello(client, BARE);
   const { id } = await open(client, stage.cwd);
-  for (const words of ['/edit notes.txt', '/edit notes.txt', '/read notes.txt', '/run cat notes.txt'])
-    expect((await prompt(client, id, words)).result).toEqual({ stopReason: 'end_turn' });
+  for (const message of ['/edit notes.txt', '/edit notes.txt', '/read notes.txt', '/run cat notes.txt'])
+    expect((await prompt(client, id, message)).result).toEqual({ stopReason: 'end_turn' });
   const lines = readFileSync(path.join(stage.cwd, 'notes.txt'), 'utf8').trim().split('\n');
   expect(lines).toEqual([expect.stringContaining('was here in turn 1'), expect.stringContaining('was here in turn 2')]);
   expect(JSON.stringify(client.updates(id))).toContain('exit code 0');

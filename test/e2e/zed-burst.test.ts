@@ -15,7 +15,7 @@ describe('agent=beta in a burst with a model of alpha', () => {
     expect(values(agent)).toEqual(['beta', 'beta-small']);
     expect(model.error?.code).toBe(-32602);
     await prompt(client, id, 'hello');
-    expect(client.said(id)).toBe('beta heard hello');
+    expect(client.agentText(id)).toBe('beta heard hello');
   });
 
   test('model first: it is set at alpha, then the session moves', async ({ stage }) => {
@@ -34,10 +34,10 @@ describe('agent=beta in a burst with a model of alpha', () => {
     const { id, result } = await open(client, stage.cwd);
     const model = set(client, id, ['model', 'alpha-large']);
     const agent = set(client, id, ['agent', 'beta']);
-    const asked = await alpha.got('session/set_config_option');
+    const received = await alpha.got('session/set_config_option');
     // By now beta has answered whatever the move sent it; a move that waits for alpha has not begun.
     await open(client, stage.cwd, 'beta');
-    alpha.reply(asked.msg, { configOptions: result.configOptions.slice(1) });
+    alpha.reply(received.msg, { configOptions: result.configOptions.slice(1) });
     expect(values(await agent)).toEqual(['beta', 'beta-small']);
     const late = await model;
     expect(values(late) ?? late.error.code).toBeOneOf([-32602, ['alpha', 'alpha-small']]);
@@ -77,7 +77,7 @@ test('a prompt right behind agent=beta goes to beta, and not before beta has the
   const turn = prompt(client, id, 'hello');
   expect(values(await moved)).toEqual(['beta', 'beta-small']);
   expect((await turn).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(id)).toBe('beta heard hello');
+  expect(client.agentText(id)).toBe('beta heard hello');
   expect(alpha.all('session/prompt')).toEqual([]);
 });
 

@@ -9,21 +9,21 @@ test.concurrent('row 20: an agent that closes its stdin and lives on counts as g
   stage,
 }) => {
   const sick = { ...fixture('closes-stdin', 'sick'), timeouts: { stop_grace_ms: 200 } };
-  const client = await stage.connect({ sick, well: fixture('works', 'well') });
+  const client = await stage.connect({ sick, well: fixture('well-behaved', 'well') });
   const [{ id }, well] = [await open(client, stage.cwd, 'sick'), await open(client, stage.cwd, 'well')];
   expect((await prompt(client, id, 'close')).result).toEqual({ stopReason: 'end_turn' });
   // Either it is already known to be gone, and the session comes back at once, or this request is the one that finds out.
   const next = await prompt(client, id, 'hello', 'next');
   if (next.error) expect(next.error).toMatchObject({ code: -32603, data: { agent: 'sick' } });
   expect((await prompt(client, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(id)).not.toContain(`again by ${pidIn(id)};`);
+  expect(client.agentText(id)).not.toContain(`again by ${pidIn(id)};`);
   expect((await prompt(client, well.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
   expect(client.answersTo('next')).toHaveLength(1);
 });
 
 test.concurrent('row 20: an agent that closes its stdout and lives on counts as gone: its turn is answered', async ({ stage }) => {
   const sick = { ...fixture('closes-stdout', 'sick'), timeouts: { stop_grace_ms: 200 } };
-  const client = await stage.connect({ sick, well: fixture('works', 'well') });
+  const client = await stage.connect({ sick, well: fixture('well-behaved', 'well') });
   const [{ id }, well] = [await open(client, stage.cwd, 'sick'), await open(client, stage.cwd, 'well')];
   const { error } = await prompt(client, id, 'close');
   expect(error).toMatchObject({ code: -32603, data: { agent: 'sick' } });
@@ -31,7 +31,7 @@ test.concurrent('row 20: an agent that closes its stdout and lives on counts as 
 });
 
 test.concurrent('row 20: an agent that dies with much unread is answered for, and the proxy stays up', async ({ stage }) => {
-  const client = await stage.connect({ sick: fixture('exits-without-reading', 'sick'), well: fixture('works', 'well') });
+  const client = await stage.connect({ sick: fixture('exits-without-reading', 'sick'), well: fixture('well-behaved', 'well') });
   const [{ id }, well] = [await open(client, stage.cwd, 'sick'), await open(client, stage.cwd, 'well')];
   const deaf = prompt(client, id, 'deaf');
   await client.until((msg) => msg.params?.update?.content?.text === 'deaf;');
@@ -43,7 +43,7 @@ test.concurrent('row 20: an agent that dies with much unread is answered for, an
 });
 
 test.concurrent('row 20: an editor that closes its end of stdout is gone: everything ends, in good order', async ({ stage }) => {
-  const client = await stage.connect({ loud: fixture('floods', 'loud'), well: fixture('works', 'well') });
+  const client = await stage.connect({ loud: fixture('floods', 'loud'), well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'loud');
   void prompt(client, id, '100000 1000');
   await client.until((msg) => msg.params?.update?.sessionUpdate === 'agent_message_chunk');
@@ -57,7 +57,7 @@ test.concurrent('row 20: whoever reads our stderr may leave; the sessions go on'
   const agent = stage.agent('noisy', {
     turn({ id }) {
       for (let n = 0; n < 5; n++) agent.line('noise that is told on stderr');
-      agent.say(id, 'fine');
+      agent.sendText(id, 'fine');
       return { stopReason: 'end_turn' };
     },
   });

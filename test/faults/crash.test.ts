@@ -12,7 +12,7 @@ const QUESTIONS = ['session/request_permission', 'elicitation/create', 'fs/read_
 test.concurrent('row 4: an agent that dies mid-turn: every request gets one error with all that is known, questions are withdrawn, tool calls closed, and the other agent goes on', async ({
   stage,
 }) => {
-  const client = await stage.connect({ sick: fixture('crash-mid-turn', 'sick'), well: fixture('works', 'well') });
+  const client = await stage.connect({ sick: fixture('crash-mid-turn', 'sick'), well: fixture('well-behaved', 'well') });
   const [busy, dying, idle] = [
     await open(client, stage.cwd, 'sick'),
     await open(client, stage.cwd, 'sick'),
@@ -42,7 +42,7 @@ test.concurrent('row 4: an agent that dies mid-turn: every request gets one erro
   // An editor that answers although it was told not to changes nothing.
   for (const { msg } of asked) client.reply(msg, {});
   expect((await counting).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(well.id)).toBe(Array.from({ length: 2000 }, (_, n) => `${n + 1} `).join(''));
+  expect(client.agentText(well.id)).toBe(Array.from({ length: 2000 }, (_, n) => `${n + 1} `).join(''));
   for (const id of ['working', 'dying', 'waiting']) expect(client.answersTo(id)).toHaveLength(1);
   await noticed(client, 'switchboard: Agent "sick" exited (code 17)');
 });
@@ -76,7 +76,7 @@ test.concurrent('row 4: the only agent dies: the same answers, and the editor ke
 });
 
 test.concurrent('row 4: an agent that is killed: the error names the signal', async ({ stage }) => {
-  const client = await stage.connect({ sick: fixture('crash-mid-turn', 'sick'), well: fixture('works', 'well') });
+  const client = await stage.connect({ sick: fixture('crash-mid-turn', 'sick'), well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'sick');
   const working = prompt(client, id, 'work');
   await client.got('fs/read_text_file');
@@ -99,7 +99,7 @@ test.concurrent('row 4: a cancelled turn ends cancelled, also when its agent doe
 test.concurrent('row 4: with isolation session the process of one session dies alone', async ({ stage }) => {
   const client = await stage.connect({
     apart: { ...fixture('crash-mid-turn', 'apart'), isolation: 'session' },
-    well: fixture('works', 'well'),
+    well: fixture('well-behaved', 'well'),
   });
   const [one, two] = [await open(client, stage.cwd, 'apart'), await open(client, stage.cwd, 'apart')];
   expect(pidIn(one.id)).not.toBe(pidIn(two.id));
@@ -107,7 +107,7 @@ test.concurrent('row 4: with isolation session the process of one session dies a
   await client.got('fs/read_text_file');
   expect((await prompt(client, one.id, 'crash')).error.data).toEqual({ ...GONE, agent: 'apart' });
   expect((await prompt(client, two.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(two.id)).toBe(`workinghello by ${pidIn(two.id)};`);
+  expect(client.agentText(two.id)).toBe(`workinghello by ${pidIn(two.id)};`);
   expect([client.answersTo('working'), client.all('$/cancel_request')]).toEqual([[], []]);
   end(pidIn(two.id));
   expect((await working).error.data.signal).toBe('SIGKILL');
@@ -127,7 +127,7 @@ test.concurrent('row 5: a child that holds stdout open does not keep the end of 
   stage,
 }) => {
   const held = { ...fixture('stdout-held-by-grandchild', 'sick'), timeouts: { stop_grace_ms: 3000 } };
-  const client = await stage.connect({ sick: held, well: fixture('works', 'well') });
+  const client = await stage.connect({ sick: held, well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'sick');
   const turn = prompt(client, id, 'go');
   const child = await childOf(client, id);

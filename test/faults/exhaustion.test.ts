@@ -12,7 +12,7 @@ test.concurrent('row 25: without free descriptors new agents are refused in clea
   stage,
 }) => {
   const names = Array.from({ length: 12 }, (_, n) => `agent${n}`);
-  const config = stage.writeConfig(Object.fromEntries(names.map((name) => [name, fixture('works', name)])));
+  const config = stage.writeConfig(Object.fromEntries(names.map((name) => [name, fixture('well-behaved', name)])));
   // Enough for the proxy itself and for some of the agents.
   const limited = ['-c', 'ulimit -n 44; exec "$@"', 'sh', process.execPath, SWITCHBOARD, 'acp', '--config', config];
   const client = stage.run('sh', limited);
@@ -45,11 +45,11 @@ test
     'row 25: what is loaded when it is first needed and cannot be any more costs what it is for, and neither sessions nor a clean end',
     async ({ stage }) => {
       const lent = fixture('mcp-agent', '--takes', 'acp', '--name', 'lent');
-      const client = await stage.connect({ lent, well: fixture('works', 'well') }, { config: { host_tools: { enabled: true } } });
+      const client = await stage.connect({ lent, well: fixture('well-behaved', 'well') }, { config: { host_tools: { enabled: true } } });
       const [{ id }, well] = [await open(client, stage.cwd, 'lent'), await open(client, stage.cwd, 'well')];
       expect(runs(['prlimit', '--nofile=8:', '--pid', String(client.child.pid)])).toBe(true);
       expect((await prompt(client, id, 'tools')).result).toEqual({ stopReason: 'end_turn' });
-      expect(client.said(id)).toMatch(/could not be loaded \(EMFILE/);
+      expect(client.agentText(id)).toMatch(/could not be loaded \(EMFILE/);
       await noticed(client, /agents have no tools of ours: .*EMFILE.*only a new start helps/);
       for (const session of [id, well.id]) expect((await prompt(client, session, 'hello')).result).toEqual({ stopReason: 'end_turn' });
       expect(await client.close()).toBe(0);
@@ -87,7 +87,7 @@ test
   .concurrent(
     'row 26: when the system refuses another process, its sessions are refused with the reason, the others go on, and a later try works',
     async ({ stage }) => {
-      const agents = { well: fixture('works', 'well'), late: fixture('works', 'late') };
+      const agents = { well: fixture('well-behaved', 'well'), late: fixture('well-behaved', 'late') };
       // From the cache the second agent is not started before it is needed.
       await (await stage.connect(agents)).close();
       const config = stage.writeConfig(agents);

@@ -10,7 +10,7 @@ const numbersSaid = (client: Client, id: string): number[] =>
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
 test('row 21: an editor that stops reading stops the agents, in bounded memory, and then gets everything in order', async ({ stage }) => {
-  const client = await stage.connect({ loud: fixture('floods', 'loud'), well: fixture('works', 'well') });
+  const client = await stage.connect({ loud: fixture('floods', 'loud'), well: fixture('well-behaved', 'well') });
   const [{ id }, well] = [await open(client, stage.cwd, 'loud'), await open(client, stage.cwd, 'well')];
   await prompt(client, id, '100 100000');
   const before = rssMb(client.child.pid as number);
@@ -56,7 +56,7 @@ test.concurrent('row 21: an agent that stops reading is ended when its queue is 
   stage,
 }) => {
   const deaf = { ...fixture('stops-reading', 'deaf'), timeouts: { stop_grace_ms: 200 } };
-  const client = await stage.connect({ deaf, well: fixture('works', 'well') }, { config: { limits: { max_queue_bytes: 1 << 20 } } });
+  const client = await stage.connect({ deaf, well: fixture('well-behaved', 'well') }, { config: { limits: { max_queue_bytes: 1 << 20 } } });
   const [{ id }, well] = [await open(client, stage.cwd, 'deaf'), await open(client, stage.cwd, 'well')];
   const counting = prompt(client, well.id, 'count 500');
   const turn = prompt(client, id, 'deaf', 'deaf');
@@ -68,7 +68,7 @@ test.concurrent('row 21: an agent that stops reading is ended when its queue is 
   for (const answer of await Promise.all(filling)) expect(answer.error).toBeDefined();
   for (const n of upTo(20)) expect(client.answersTo(`fill-${n}`)).toHaveLength(1);
   expect((await counting).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(well.id).trim().split(' ')).toHaveLength(500);
+  expect(client.agentText(well.id).trim().split(' ')).toHaveLength(500);
   await eventually(() => expect(isAlive(pidIn(id))).toBe(false));
   expect((await prompt(client, id, 'back')).result).toEqual({ stopReason: 'end_turn' });
 });
@@ -76,7 +76,7 @@ test.concurrent('row 21: an agent that stops reading is ended when its queue is 
 test.concurrent('row 24: an agent that floods is slowed and loses nothing, and the sessions of another are served meanwhile', async ({
   stage,
 }) => {
-  const client = await stage.connect({ loud: fixture('floods', 'loud'), well: fixture('works', 'well') });
+  const client = await stage.connect({ loud: fixture('floods', 'loud'), well: fixture('well-behaved', 'well') });
   const [{ id }, well] = [await open(client, stage.cwd, 'loud'), await open(client, stage.cwd, 'well')];
   const flood = prompt(client, id, '20000 300', 'flood');
   await client.until((msg) => msg.params?.sessionId === id && msg.params.update?.sessionUpdate === 'agent_message_chunk');
@@ -88,7 +88,7 @@ test.concurrent('row 24: an agent that floods is slowed and loses nothing, and t
 test.concurrent("row 24: of an agent's permission questions 32 are put to the user at once; the others are refused, and later ones pass again", async ({
   stage,
 }) => {
-  const client = await stage.connect({ curious: fixture('asks-forever', 'curious'), well: fixture('works', 'well') });
+  const client = await stage.connect({ curious: fixture('asks-forever', 'curious'), well: fixture('well-behaved', 'well') });
   const [{ id }, other] = [await open(client, stage.cwd, 'curious'), await open(client, stage.cwd, 'curious')];
   const turn = prompt(client, id, '40');
   // The limit is per session: another session of the same agent may still ask.
@@ -98,7 +98,7 @@ test.concurrent("row 24: of an agent's permission questions 32 are put to the us
   answerAll(client);
   client.reply(msg, { outcome: { outcome: 'selected', optionId: 'yes' } });
   expect([(await turn).result, (await elsewhere).result]).toEqual([{ stopReason: 'end_turn' }, { stopReason: 'end_turn' }]);
-  const answers: Json[] = JSON.parse(client.said(id));
+  const answers: Json[] = JSON.parse(client.agentText(id));
   expect(answers.filter(({ outcome }) => outcome?.optionId === 'yes')).toHaveLength(32);
   const refusals = answers.filter(({ error }) => error);
   expect(refusals).toHaveLength(8);
@@ -109,7 +109,7 @@ test.concurrent("row 24: of an agent's permission questions 32 are put to the us
 
   client.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'yes' } }));
   expect((await prompt(client, id, '20')).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(id)).not.toMatch(/\]\[.*error/);
+  expect(client.agentText(id)).not.toMatch(/\]\[.*error/);
 });
 
 function answerAll(client: Client): void {
@@ -117,15 +117,15 @@ function answerAll(client: Client): void {
 }
 
 test.concurrent('row 24: a session has 64 terminals at most, and one that is released makes room for another', async ({ stage }) => {
-  const client = await stage.connect({ busy: fixture('opens-many-terminals', 'busy'), well: fixture('works', 'well') });
+  const client = await stage.connect({ busy: fixture('opens-many-terminals', 'busy'), well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'busy');
   let opened = 0;
   client.on('terminal/create', () => ({ terminalId: `t${opened++}` }));
   client.on('terminal/release', () => ({}));
   const outcomes = async (words: string): Promise<string[]> => {
-    const from = client.said(id).length;
+    const from = client.agentText(id).length;
     expect((await prompt(client, id, words)).result).toEqual({ stopReason: 'end_turn' });
-    return JSON.parse(client.said(id).slice(from));
+    return JSON.parse(client.agentText(id).slice(from));
   };
   const first = await outcomes('70');
   expect(first.slice(0, 64)).toEqual(Array(64).fill('opened'));

@@ -19,7 +19,7 @@ test.concurrent('row 30: a state directory that has no room left: one notice, an
 });
 
 test.concurrent('row 30: a disk that fills up while we run: sessions that are open and sessions that are new go on', async ({ stage }) => {
-  const client = await stage.connect({ one: fixture('works', 'one'), two: fixture('works', 'two') });
+  const client = await stage.connect({ one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') });
   const before = await open(client, stage.cwd, 'one');
   const log = path.join(stage.state, 'sessions.jsonl');
   rmSync(log);

@@ -15,7 +15,7 @@ function connected(stage: Stage, agents: Readonly<Record<string, Server>>, onSta
 test.concurrent('row 9: 100 lines in a row that are no messages mark an agent unhealthy, and the next sound one makes up for them', async ({
   stage,
 }) => {
-  const { client, connection, notices } = connected(stage, { noisy: fixture('bad-json', 'noisy'), well: fixture('works', 'well') });
+  const { client, connection, notices } = connected(stage, { noisy: fixture('bad-json', 'noisy'), well: fixture('well-behaved', 'well') });
   await hello(client);
   const { id } = await open(client, stage.cwd, 'noisy');
   const state = () => connection.health().noisy?.state;
@@ -35,7 +35,9 @@ test.concurrent('row 2: an agent that did not answer initialize is unavailable, 
 }) => {
   const sick = { ...fixture('silent-initialize', 'sick', '1'), timeouts: { initialize_ms: 1500 } };
   const changes: unknown[] = [];
-  const { client, connection } = connected(stage, { sick, well: fixture('works', 'well') }, () => changes.push(connection.health().sick));
+  const { client, connection } = connected(stage, { sick, well: fixture('well-behaved', 'well') }, () =>
+    changes.push(connection.health().sick),
+  );
   const greeted = hello(client);
   await eventually(() => expect(connection.health().sick).toMatchObject({ state: 'starting', restarts: 0, lastError: undefined }));
   await greeted;
@@ -50,7 +52,7 @@ test.concurrent('row 2: an agent that did not answer initialize is unavailable, 
 test.concurrent('row 4: after a crash the state says so: idle, one restart, the last error, and no request in flight', async ({
   stage,
 }) => {
-  const { client, connection } = connected(stage, { sick: fixture('crash-mid-turn', 'sick'), well: fixture('works', 'well') });
+  const { client, connection } = connected(stage, { sick: fixture('crash-mid-turn', 'sick'), well: fixture('well-behaved', 'well') });
   await hello(client);
   const { id } = await open(client, stage.cwd, 'sick');
   const turn = prompt(client, id, 'work');

@@ -7,11 +7,11 @@ import { noticed, test } from './setup.ts';
 const MB = 1 << 20;
 
 test.concurrent('row 7: frames that come byte by byte, or all at once, arrive whole, once and in order', async ({ stage }) => {
-  const client = await stage.connect({ slow: fixture('dribbles', 'slow'), well: fixture('works', 'well') });
+  const client = await stage.connect({ slow: fixture('dribbles', 'slow'), well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'slow');
   const words = 'naïve 文字 😀';
   expect((await prompt(client, id, words)).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(id)).toBe(words + words);
+  expect(client.agentText(id)).toBe(words + words);
 });
 
 test.concurrent('row 7: an editor that writes byte by byte, or two frames in one piece, is understood', async ({ stage }) => {
@@ -42,7 +42,7 @@ test.concurrent("row 9: noise on an agent's stdout reaches nobody, is named on s
   const agent = stage.agent('noisy', {
     turn({ id }) {
       for (const line of NOISE) agent.line(line);
-      agent.say(id, 'after noise');
+      agent.sendText(id, 'after noise');
       return { stopReason: 'end_turn' };
     },
   });
@@ -50,7 +50,7 @@ test.concurrent("row 9: noise on an agent's stdout reaches nobody, is named on s
   const { id } = await open(client, stage.cwd, 'noisy');
   const from = client.seen.length;
   expect((await prompt(client, id, 'go')).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(id)).toBe('after noise');
+  expect(client.agentText(id)).toBe('after noise');
   expect(client.seen.slice(from).filter(({ msg }) => msg?.jsonrpc !== '2.0')).toEqual([]);
   expect(agent.seen.filter(({ msg }) => msg?.error)).toEqual([]);
   await noticed(client, 'a line from agent "noisy" was skipped: not JSON');
@@ -60,7 +60,7 @@ test.concurrent('row 9: thousands of broken lines: the turn goes on, and stderr 
   const agent = stage.agent('noisy', {
     turn({ id }) {
       agent.write('broken\n'.repeat(5000));
-      agent.say(id, 'after noise');
+      agent.sendText(id, 'after noise');
       return { stopReason: 'end_turn' };
     },
   });
@@ -74,7 +74,7 @@ test.concurrent('row 9: thousands of broken lines: the turn goes on, and stderr 
 test.concurrent('row 9: a broken line from the editor is answered -32700 without an id, and the next frame is served', async ({
   stage,
 }) => {
-  const client = await stage.connect({ one: fixture('works', 'one'), two: fixture('works', 'two') });
+  const client = await stage.connect({ one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') });
   for (const line of ['not json', '{"jsonrpc":"2.0","id":7,"method":"session/new"', '{"a":1,}']) {
     const from = client.seen.length;
     client.line(line);
@@ -96,14 +96,14 @@ test.concurrent('row 10: JSON that is no message: -32600 to the editor, skipped 
   const agent = stage.agent('odd', {
     turn({ id }) {
       for (const line of foreign) agent.line(line);
-      agent.say(id, 'behind');
+      agent.sendText(id, 'behind');
       return { stopReason: 'end_turn' };
     },
   });
   const client = await stage.connect([agent, stage.agent('well')]);
   const { id } = await open(client, stage.cwd, 'odd');
   expect((await prompt(client, id, 'go')).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(id)).toBe('behind');
+  expect(client.agentText(id)).toBe('behind');
   expect(client.seen.filter(({ msg }) => msg?.jsonrpc !== '2.0')).toEqual([]);
   expect(agent.seen.filter(({ msg }) => msg?.error)).toEqual([]);
   const from = client.seen.length;
@@ -118,7 +118,7 @@ test.concurrent('row 11: a line of 100 MB is skipped in bounded memory, the turn
   stage,
 }) => {
   const client = await stage.connect(
-    { huge: fixture('huge-line', 'huge'), well: fixture('works', 'well') },
+    { huge: fixture('huge-line', 'huge'), well: fixture('well-behaved', 'well') },
     { config: { limits: { max_frame_bytes: 4 * MB } } },
   );
   const [{ id }, well] = [await open(client, stage.cwd, 'huge'), await open(client, stage.cwd, 'well')];
@@ -127,7 +127,7 @@ test.concurrent('row 11: a line of 100 MB is skipped in bounded memory, the turn
   const huge = prompt(client, id, 'update 100');
   expect((await prompt(client, well.id, 'count 50')).result).toEqual({ stopReason: 'end_turn' });
   expect((await huge).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(id)).toBe('after hugeafter huge');
+  expect(client.agentText(id)).toBe('after hugeafter huge');
   expect(rssMb(client.child.pid as number) - before).toBeLessThan(60);
   await noticed(client, /agent "huge" was skipped: longer than limits\.max_frame_bytes/);
 });
@@ -175,7 +175,7 @@ test.concurrent('row 12: invalid UTF-8 is never passed on: an update is skipped,
   agent.write(withBadText(JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: id, update } })));
   agent.write(withBadText(JSON.stringify({ jsonrpc: '2.0', id: msg.id, result: { stopReason: 'BAD' } })));
   expect((await turn).error).toMatchObject({ code: -32603, data: { agent: 'odd' } });
-  expect(client.said(id)).toBe('');
+  expect(client.agentText(id)).toBe('');
 
   const from = client.seen.length;
   client.write(withBadText(JSON.stringify({ jsonrpc: '2.0', id: 'bad', method: '_x/echo', params: { x: 'BAD' } })));
@@ -222,7 +222,7 @@ test.concurrent('row 13: from an agent such a frame is skipped; when it is an an
   agent.line(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"${mine.id}","sessionId":"${other.id}","update":${chunk}}}`);
   agent.line(`{"jsonrpc":"2.0","id":${JSON.stringify(msg.id)},"result":{"stopReason":"end_turn"},"result":{"stopReason":"refusal"}}`);
   expect((await turn).error).toMatchObject({ code: -32603, data: { agent: 'odd' } });
-  expect([client.said(mine.id), client.said(other.id)]).toEqual(['', '']);
+  expect([client.agentText(mine.id), client.agentText(other.id)]).toEqual(['', '']);
 });
 
 test.concurrent('row 13: what nobody here has to judge passes as it is, however odd', async ({ stage }) => {

@@ -16,7 +16,7 @@ test('an agent that cannot be had is listed with the reason and its last words, 
 }) => {
   const script = "console.error('cannot log in with ' + process.env.MY_KEY); process.exit(3)";
   const sick = { command: process.execPath, args: ['-e', script], env: { MY_KEY: 'hunter2-hunter2' }, restart: { max: 0 } };
-  const works = fixture('works', 'well');
+  const works = fixture('well-behaved', 'well');
   const well = { ...works, args: [...works.args, 'two words', '--token', 'hunter2-of-well'] };
   const file = stage.writeConfig({ sick, well });
   const client = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);

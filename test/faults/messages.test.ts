@@ -124,11 +124,11 @@ test.concurrent('row 18: an agent cannot reach a session of another agent by nam
   const client = await stage.connect([one, two]);
   const [a, b] = [await open(client, stage.cwd, 'one'), await open(client, stage.cwd, 'two')];
   client.on('fs/read_text_file', ({ sessionId }) => ({ content: sessionId }));
-  two.say(a.id, 'I am one');
+  two.sendText(a.id, 'I am one');
   two.update(a.id, { sessionUpdate: 'tool_call', toolCallId: 't', title: 'spoofed' });
   void two.request('session/request_permission', { sessionId: a.id, ...PERMISSION });
   await two.call('fs/read_text_file', { sessionId: b.id, path: '/x' });
-  expect(client.said(a.id)).toBe('');
+  expect(client.agentText(a.id)).toBe('');
   expect(client.updates(a.id, 'tool_call')).toEqual([]);
   expect(client.all('session/request_permission', ({ sessionId }) => sessionId === a.id)).toEqual([]);
 });
@@ -148,10 +148,10 @@ test.concurrent('row 22: a cancel answers the open questions cancelled, once, an
   expect((await permission).result).toEqual(CANCELLED);
   expect((await form).result).toEqual({ action: 'cancel' });
   for (const question of questions) client.reply(question.msg, YES); // the user clicked in that very moment
-  agent.say(id, 'late');
+  agent.sendText(id, 'late');
   agent.reply(msg, { stopReason: 'cancelled' });
   expect((await turn).result).toEqual({ stopReason: 'cancelled' });
-  expect(client.said(id)).toBe('late');
+  expect(client.agentText(id)).toBe('late');
   agent.on('_x/echo', () => ({}));
   await client.call('_x/echo', { sessionId: id });
   expect([agent.answersTo('permission').length, agent.answersTo('form').length, client.answersTo('turn').length]).toEqual([1, 1, 1]);

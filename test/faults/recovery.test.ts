@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { CAPABILITIES, type Client, choosing, fixture, hello, open, prompt, Refusal } from '../e2e/harness.ts';
-import { end, noticed, pidIn, startsOf, test, textOf, toldIn } from './setup.ts';
+import { end, noticed, pidIn, reportedIn, startsOf, test, textOf } from './setup.ts';
 
 const TAKES_NOTICES = { clientCapabilities: { ...CAPABILITIES, session: { notices: {} } } };
 
@@ -26,7 +26,7 @@ test.concurrent('row 4: the next prompt starts the agent again and resumes the s
 });
 
 test.concurrent('row 4: a notice in the session says what happened, where the editor takes notices', async ({ stage }) => {
-  const client = stage.proxy({ sick: fixture('works', 'sick'), well: fixture('works', 'well') });
+  const client = stage.proxy({ sick: fixture('well-behaved', 'sick'), well: fixture('well-behaved', 'well') });
   await hello(client, TAKES_NOTICES);
   const { id } = await open(client, stage.cwd, 'sick');
   await killed(client, id);
@@ -45,7 +45,7 @@ test.concurrent('row 4: a notice in the session says what happened, where the ed
 });
 
 test.concurrent('row 4: a thought says it where the editor does not, and only in the session that was brought back', async ({ stage }) => {
-  const client = await stage.connect({ sick: fixture('works', 'sick') });
+  const client = await stage.connect({ sick: fixture('well-behaved', 'sick') });
   const [first, second] = [await open(client, stage.cwd), await open(client, stage.cwd)];
   await killed(client, first.id);
   await prompt(client, first.id, 'again');
@@ -54,10 +54,10 @@ test.concurrent('row 4: a thought says it where the editor does not, and only in
     '[switchboard] sick had exited. It was started again and the session was brought back.\n',
   );
   expect(client.stderr()).toMatch(/Agent "sick" exited \(signal SIGKILL\)$/m); // it was idle: nobody had asked it anything
-  expect(toldIn(client, second.id)).toEqual([]);
+  expect(reportedIn(client, second.id)).toEqual([]);
   await prompt(client, second.id, 'me too');
-  expect(toldIn(client, second.id)).toHaveLength(1);
-  expect(toldIn(client, first.id)).toHaveLength(1);
+  expect(reportedIn(client, second.id)).toHaveLength(1);
+  expect(reportedIn(client, first.id)).toHaveLength(1);
 });
 
 test.concurrent('row 4: that a turn was under way is said only where one was', async ({ stage }) => {
@@ -66,24 +66,24 @@ test.concurrent('row 4: that a turn was under way is said only where one was', a
   const { error } = await prompt(client, busy.id, 'crash');
   expect(error.message).toMatch(/exited \(.*\) before answering.* run: switchboard agents test sick$/);
   for (const { id } of [busy, idle]) await prompt(client, id, 'again');
-  expect(toldIn(client, busy.id).join('')).toContain('; what it was doing then is not repeated.');
-  expect(toldIn(client, idle.id).join('')).toContain('the session was brought back.');
+  expect(reportedIn(client, busy.id).join('')).toContain('; what it was doing then is not repeated.');
+  expect(reportedIn(client, idle.id).join('')).toContain('the session was brought back.');
 });
 
 test.concurrent('row 4: an agent that cannot resume loads the session, and its replay does not reach the editor', async ({ stage }) => {
-  const client = await stage.connect({ sick: fixture('no-resume', 'sick'), well: fixture('works', 'well') });
+  const client = await stage.connect({ sick: fixture('no-resume', 'sick'), well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'sick');
   await prompt(client, id, 'before');
   await killed(client, id);
   expect((await prompt(client, id, 'after')).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(id)).toMatch(new RegExp(`^before by ${pidIn(id)};after by (?!${pidIn(id)};)\\d+;$`));
-  expect(toldIn(client, id)).toHaveLength(1);
+  expect(client.agentText(id)).toMatch(new RegExp(`^before by ${pidIn(id)};after by (?!${pidIn(id)};)\\d+;$`));
+  expect(reportedIn(client, id)).toHaveLength(1);
 });
 
 test.concurrent('row 4: an agent that can neither resume nor load: a clear error each time, and no session in place of the lost one', async ({
   stage,
 }) => {
-  const client = await stage.connect({ sick: fixture('no-load', 'sick'), well: fixture('works', 'well') });
+  const client = await stage.connect({ sick: fixture('no-load', 'sick'), well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'sick');
   await killed(client, id);
   for (const _ of [1, 2]) {
@@ -91,7 +91,7 @@ test.concurrent('row 4: an agent that can neither resume nor load: a clear error
     expect(error).toMatchObject({ code: -32603, data: { agent: 'sick', sessionId: id, reason: 'session_lost' } });
     expect(error.message).toMatch(/lost when agent "sick" exited.*neither session\/resume nor session\/load.*new session/);
   }
-  expect(client.said(id)).toBe('');
+  expect(client.agentText(id)).toBe('');
   const fresh = await open(client, stage.cwd, 'sick');
   expect((await prompt(client, fresh.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
 });
@@ -139,7 +139,7 @@ test.concurrent('row 4: with restart.enabled false a lost session stays lost, no
   stage,
 }) => {
   const sick = { ...fixture('crash-mid-turn', 'sick'), restart: { enabled: false } };
-  const client = await stage.connect({ sick, well: fixture('works', 'well') });
+  const client = await stage.connect({ sick, well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'sick');
   expect((await prompt(client, id, 'crash')).error.data.code).toBe(17);
   const { error } = await prompt(client, id, 'again');
@@ -154,7 +154,7 @@ test.concurrent('row 4: a crash loop ends after restart.max restarts, with one l
   stage,
 }) => {
   const sick = { ...fixture('crash-mid-turn', 'sick'), restart: { max: 2, window_s: 60 } };
-  const client = await stage.connect({ sick, well: fixture('works', 'well') });
+  const client = await stage.connect({ sick, well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'sick');
   for (const _ of [1, 2, 3]) expect((await prompt(client, id, 'crash')).error.data.code).toBe(17);
   for (const _ of [1, 2]) {
@@ -175,7 +175,7 @@ async function refusedNew(client: Client, cwd: string): Promise<string> {
 
 test.concurrent('row 4: once the window of a crash loop has passed the agent may be tried again', async ({ stage }) => {
   const sick = { ...fixture('crash-mid-turn', 'sick'), restart: { max: 0, window_s: 1 } };
-  const client = await stage.connect({ sick, well: fixture('works', 'well') });
+  const client = await stage.connect({ sick, well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'sick');
   await prompt(client, id, 'crash');
   const { error } = await prompt(client, id, 'again');

@@ -14,7 +14,7 @@ const without = { defaultAgent: 'left', explicitDefault: true, routes: [] };
 test.concurrent('row 27: SIGHUP takes another agent into a running proxy, and a file with a mistake in it changes nothing', async ({
   stage,
 }) => {
-  const agents = { one: fixture('works', 'one'), two: fixture('works', 'two') };
+  const agents = { one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') };
   const file = stage.writeConfig(agents);
   const client = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);
   await hello(client);
@@ -22,7 +22,7 @@ test.concurrent('row 27: SIGHUP takes another agent into a running proxy, and a 
   writeFileSync(file, '{ "agent_servers": { "broken": {} } }');
   client.child.kill('SIGHUP');
   await noticed(client, /THE NEW CONFIGURATION IS INVALID/);
-  writeFileSync(file, JSON.stringify({ agent_servers: { ...agents, three: fixture('works', 'three') } }));
+  writeFileSync(file, JSON.stringify({ agent_servers: { ...agents, three: fixture('well-behaved', 'three') } }));
   client.child.kill('SIGHUP');
   await noticed(client, /reloaded the configuration for new sessions \(new: three\)/);
   const added = await open(client, stage.cwd, 'three');
@@ -34,7 +34,7 @@ test.concurrent('row 27: SIGHUP takes another agent into a running proxy, and a 
 test.concurrent('a file that changes is read by itself: taken if it is good, loudly passed over if not, and told what of it must wait', async ({
   stage,
 }) => {
-  const agents = { one: fixture('works', 'one'), two: fixture('works', 'two') };
+  const agents = { one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') };
   const file = stage.writeConfig(agents);
   const write = (content: object) => {
     // As editors do it: another file, put in place of this one.
@@ -64,7 +64,7 @@ test.concurrent('a file that changes is read by itself: taken if it is good, lou
 });
 
 test.concurrent('a configuration that comes through a pipe is read once, which is said', async ({ stage }) => {
-  const file = stage.writeConfig({ one: fixture('works', 'one') });
+  const file = stage.writeConfig({ one: fixture('well-behaved', 'one') });
   const command = 'exec "$0" "$1" acp --config <(cat "$2")';
   const client = stage.run('bash', ['-c', command, process.execPath, SWITCHBOARD, file]);
   await hello(client);
@@ -78,7 +78,7 @@ test.concurrent('a configuration that comes through a pipe is read once, which i
 });
 
 test.concurrent('a file that becomes a pipe that nobody writes to is not waited for', async ({ stage }) => {
-  const agents = { one: fixture('works', 'one'), two: fixture('works', 'two') };
+  const agents = { one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') };
   const file = stage.writeConfig(agents);
   const client = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);
   await hello(client);
@@ -87,7 +87,7 @@ test.concurrent('a file that becomes a pipe that nobody writes to is not waited 
   client.child.kill('SIGHUP');
   await noticed(client, /IS INVALID; keeping the previous one: .* is not a regular file, so it is read only once/);
   rmSync(file);
-  writeFileSync(file, JSON.stringify({ agent_servers: { ...agents, three: fixture('works', 'three') } }));
+  writeFileSync(file, JSON.stringify({ agent_servers: { ...agents, three: fixture('well-behaved', 'three') } }));
   client.child.kill('SIGHUP');
   await noticed(client, /reloaded the configuration for new sessions \(new: three\)/);
   expect(await client.close()).toBe(0);

@@ -64,7 +64,7 @@ test.concurrent('a console whose program is gone says so where a part is missing
 
 test.concurrent('a proxy does not take parts of another build for its own, and its sessions go on', async ({ stage }) => {
   const { bin, dist } = copyProgram(path.join(stage.dir, 'program'));
-  const agents = { one: fixture('works', 'one'), two: fixture('works', 'two') };
+  const agents = { one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') };
   const file = stage.writeConfig(agents);
   const start = async () => {
     const client = stage.run(process.execPath, [bin, 'acp', '--config', file]);
@@ -79,7 +79,7 @@ test.concurrent('a proxy does not take parts of another build for its own, and i
     const text = readFileSync(path.join(dist, name), 'utf8');
     writeFileSync(path.join(dist, name), text.replace(/(start\.program !== ')[^']+/, '$1another'));
   }
-  writeFileSync(file, JSON.stringify({ agent_servers: { ...agents, three: fixture('works', 'three') } }));
+  writeFileSync(file, JSON.stringify({ agent_servers: { ...agents, three: fixture('well-behaved', 'three') } }));
   client.child.kill('SIGHUP');
   await noticed(client, gone(dist, 'CANNOT BE USED, so the one from before still holds: '));
   expect((await prompt(client, id, 'count 2')).result).toEqual(end);

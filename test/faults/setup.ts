@@ -66,7 +66,7 @@ export async function childOf(client: Client, sessionId: string): Promise<number
 export const textOf = (update: Json): string => update?.content?.text ?? '';
 
 /** Notices of ours in a session, in whichever shape the editor takes them. */
-export const toldIn = (client: Pick<Client, 'updates'>, sessionId: string): string[] =>
+export const reportedIn = (client: Pick<Client, 'updates'>, sessionId: string): string[] =>
   client
     .updates(sessionId)
     .filter(({ sessionUpdate }) => sessionUpdate === 'notice' || sessionUpdate === 'agent_thought_chunk')

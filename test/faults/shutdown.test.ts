@@ -59,13 +59,13 @@ for (const [name, strike, code] of END)
   });
 
 test.concurrent('row 19: an agent that ends its cancelled turn itself is heard to the end, its last words included', async ({ stage }) => {
-  const client = await stage.connect({ well: fixture('works', 'well') });
+  const client = await stage.connect({ well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd);
   const turn = prompt(client, id, 'wait');
   await client.until((msg) => msg.params?.update?.content?.text === 'waiting;');
   client.child.stdin.end();
   expect((await turn).result).toEqual({ stopReason: 'cancelled', _meta: { by: 'well' } });
-  expect(client.said(id)).toBe('waiting;stopping here;');
+  expect(client.agentText(id)).toBe('waiting;stopping here;');
   expect(await client.ended).toBe(0);
 });
 
@@ -85,7 +85,7 @@ test.concurrent('row 19: an agent that ends neither with its stdin nor by TERM, 
 
 test.concurrent('row 19: the end while an agent is still starting: its waiting session is answered, and it is gone', async ({ stage }) => {
   const slow = { ...fixture('silent-initialize', 'slow', '9'), timeouts: { stop_grace_ms: 200 } };
-  const client = await stage.connect({ well: fixture('works', 'well'), slow }, { config: { timeouts: { initialize_wait_ms: 1 } } });
+  const client = await stage.connect({ well: fixture('well-behaved', 'well'), slow }, { config: { timeouts: { initialize_wait_ms: 1 } } });
   const waiting = client.request('session/new', { cwd: stage.cwd, mcpServers: [], _meta: { 'acp-switchboard': { agent: 'slow' } } });
   client.child.stdin.end();
   expect((await waiting).error.code).toBe(-32603);
@@ -144,7 +144,7 @@ test.concurrent('row 27: a signal right behind the end of stdin is part of the s
 
 test.concurrent('row 27: an editor that does not read any more cannot keep us', async ({ stage }) => {
   const loud = { ...fixture('floods', 'loud'), timeouts: { stop_grace_ms: 200 } };
-  const client = await stage.connect({ loud, well: fixture('works', 'well') });
+  const client = await stage.connect({ loud, well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'loud');
   client.child.stdout.pause();
   void prompt(client, id, '10000 1000');
@@ -157,7 +157,7 @@ test.concurrent('row 27: an editor that does not read any more cannot keep us', 
 
 test.concurrent('row 27: requests that come behind the first signal are refused, and answered all the same', async ({ stage }) => {
   const stubborn = { ...fixture('ignores-eof', 'stubborn'), timeouts: { stop_grace_ms: 60_000 } };
-  const client = await stage.connect({ stubborn, well: fixture('works', 'well') });
+  const client = await stage.connect({ stubborn, well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'stubborn');
   client.child.kill('SIGTERM');
   await heardTheEnd(stage, id);

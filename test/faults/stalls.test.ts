@@ -4,7 +4,7 @@ import type { Workspace } from '../../src/workspace/workspace.ts';
 import { CAPABILITIES, hello, type Json, open, prompt, UNANSWERED } from '../e2e/harness.ts';
 import type { Peer } from '../e2e/peer.ts';
 import { connectInProcess, createActor, createStillClock } from './in-process.ts';
-import { test, toldIn } from './setup.ts';
+import { reportedIn, test } from './setup.ts';
 
 const PERMISSION = { toolCall: { toolCallId: 't' }, options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] };
 const TAKES_NOTICES = { clientCapabilities: { ...CAPABILITIES, session: { notices: {} } } };
@@ -19,20 +19,20 @@ test.concurrent('row 6: a silent turn is reported in its session, once, and goes
   const asked = prompt(client, asking.id, 'ask');
   const question = agent.request('session/request_permission', { sessionId: asking.id, ...PERMISSION });
   await client.got('session/request_permission');
-  const before = toldIn(client, asking.id); // where the question was long in coming
+  const before = reportedIn(client, asking.id); // where the question was long in coming
   const waiting = prompt(client, silent.id, 'wait');
   const isNotice = ({ sessionId, update }: Json) => sessionId === silent.id && update.sessionUpdate === 'notice';
   const { msg: notice } = await client.got('session/update', isNotice);
   expect(notice.params.update).toMatchObject({ severity: 'warning', title: expect.stringMatching(/slow has been silent for/) });
-  expect(toldIn(client, asking.id)).toEqual(before);
+  expect(reportedIn(client, asking.id)).toEqual(before);
   expect(agent.all('session/cancel')).toEqual([]);
 
-  agent.say(silent.id, 'done thinking');
+  agent.sendText(silent.id, 'done thinking');
   for (const { msg } of agent.all('session/prompt')) agent.reply(msg, { stopReason: 'end_turn' });
   expect([(await asked).result, (await waiting).result]).toEqual([{ stopReason: 'end_turn' }, { stopReason: 'end_turn' }]);
   client.reply((await client.got('session/request_permission')).msg, { outcome: { outcome: 'selected', optionId: 'yes' } });
   await question;
-  expect(toldIn(client, silent.id)).toHaveLength(1);
+  expect(reportedIn(client, silent.id)).toHaveLength(1);
 });
 
 test.concurrent('row 6: with on_stall cancel the silent turn is cancelled, whether or not its agent ends it', async ({ stage }) => {
@@ -46,7 +46,7 @@ test.concurrent('row 6: with on_stall cancel the silent turn is cancelled, wheth
   agent.reply(first.msg, { stopReason: 'cancelled' });
   await agent.got('session/cancel', ({ sessionId }) => sessionId === hangs.id);
   for (const turn of turns) expect((await turn).result).toEqual({ stopReason: 'cancelled' });
-  for (const { id } of [ends, hangs]) expect(toldIn(client, id)[0]).toMatch(/silent for .*being cancelled/);
+  for (const { id } of [ends, hangs]) expect(reportedIn(client, id)[0]).toMatch(/silent for .*being cancelled/);
   for (const id of ['ends', 'hangs']) expect(client.answersTo(id)).toHaveLength(1);
 });
 
@@ -91,7 +91,7 @@ const say = (agent: Peer): void =>
 /** What the user has been told by now; the round trip brings everything that was under way. */
 async function told(client: Peer): Promise<string[]> {
   await client.call('_x/echo');
-  return toldIn(client, 's');
+  return reportedIn(client, 's');
 }
 
 test('row 6: a turn that never says anything is reported after a minute, and not after two', async () => {

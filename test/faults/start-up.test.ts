@@ -16,10 +16,10 @@ test.concurrent('row 1: a command that is missing or not executable fails its ow
   const locked = path.join(stage.dir, 'locked');
   writeFileSync(locked, '#!/bin/sh\n', { mode: 0o600 });
   const client = await stage.connect({
-    well: fixture('works', 'well'),
+    well: fixture('well-behaved', 'well'),
     missing: { command: path.join(stage.dir, 'nowhere') },
     locked: { command: locked },
-    homeless: { ...fixture('works', 'homeless'), cwd: path.join(stage.dir, 'gone') },
+    homeless: { ...fixture('well-behaved', 'homeless'), cwd: path.join(stage.dir, 'gone') },
   });
   const reasons = { missing: 'not found', locked: 'not executable', homeless: 'cwd does not exist' };
   for (const [agent, why] of Object.entries(reasons)) {
@@ -42,9 +42,9 @@ test.concurrent('row 1: a command that is missing or not executable fails its ow
 
 test.concurrent('row 1: an agent that is installed while we run is used by the next session', async ({ stage }) => {
   const command = path.join(stage.dir, 'later');
-  const client = await stage.connect({ well: fixture('works', 'well'), later: { command } });
+  const client = await stage.connect({ well: fixture('well-behaved', 'well'), later: { command } });
   await refusedNew(client, stage, 'later');
-  const { command: node, args } = fixture('works', 'later');
+  const { command: node, args } = fixture('well-behaved', 'later');
   writeFileSync(command, `#!/bin/sh\nexec "${node}" "${args.join('" "')}"\n`, { mode: 0o700 });
   const { id } = await open(client, stage.cwd, 'later');
   expect((await prompt(client, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
@@ -56,7 +56,7 @@ test.concurrent('row 2: an agent that never answers initialize is ended, its ses
   const SECRET = 'canary-71d0e5a2c9';
   const sick = { ...fixture('silent-initialize', 'sick', '1'), env: { SECRET }, timeouts: { initialize_ms: 2500 } };
   // The editor's own initialize does not wait for it, so that session/new does.
-  const client = await stage.connect({ well: fixture('works', 'well'), sick }, { config: { timeouts: { initialize_wait_ms: 1 } } });
+  const client = await stage.connect({ well: fixture('well-behaved', 'well'), sick }, { config: { timeouts: { initialize_wait_ms: 1 } } });
   const [first, second] = [refusedNew(client, stage, 'sick'), refusedNew(client, stage, 'sick')];
   const others = open(client, stage.cwd, 'well').then(async ({ id }) => ({ id, answer: await prompt(client, id, 'count 3') }));
   const errors = [await first, await second];
@@ -72,7 +72,7 @@ test.concurrent('row 2: an agent that never answers initialize is ended, its ses
   expect(startsOf(stage, 'sick')).toBe(1);
   const { id, answer } = await others;
   expect(answer.result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(id)).toBe('1 2 3 ');
+  expect(client.agentText(id)).toBe('1 2 3 ');
   await eventually(() => expect(agentsOf(stage, client)).toHaveLength(1));
 
   await delay(waiting.data.retryInMs);
@@ -84,7 +84,7 @@ test.concurrent('row 2: an agent that never answers initialize is ended, its ses
 test.concurrent('row 2: an agent that exits before it answers initialize: the error has its code and its last words', async ({ stage }) => {
   const sick = fixture('crash-before-initialize', 'sick', '1');
   // As above; the second request comes right behind the end of its first life, whoever else is slow to start.
-  const client = await stage.connect({ well: fixture('works', 'well'), sick }, { config: { timeouts: { initialize_wait_ms: 1 } } });
+  const client = await stage.connect({ well: fixture('well-behaved', 'well'), sick }, { config: { timeouts: { initialize_wait_ms: 1 } } });
   expect(await refusedNew(client, stage, 'sick')).toMatchObject({ data: { agent: 'sick', code: 3 } });
   const error = await refusedNew(client, stage, 'sick');
   expect(error).toMatchObject({ code: -32603, data: { agent: 'sick', code: 3, signal: null, stderr: ['cannot find my licence'] } });
@@ -122,7 +122,7 @@ test('row 2: the pause before the next try doubles from 1 s to 60 s, and is forg
 });
 
 test.concurrent('row 3: an agent of another protocol version gets no session, and the error names both versions', async ({ stage }) => {
-  const client = await stage.connect({ well: fixture('works', 'well'), future: fixture('wrong-version', 'future') });
+  const client = await stage.connect({ well: fixture('well-behaved', 'well'), future: fixture('wrong-version', 'future') });
   const error = await refusedNew(client, stage, 'future');
   expect(error).toMatchObject({ code: -32603, data: { agent: 'future', protocolVersion: 7, supported: [1] } });
   expect(error.message).toMatch(/"future" speaks ACP version 7.*version 1/);

@@ -13,7 +13,7 @@ const CLOCK_JUMPS = pathToFileURL(path.resolve(import.meta.dirname, '../fixtures
 test.concurrent('row 31: a clock that jumps by years neither fires nor stops a timer, and sessions go on', async ({ stage }) => {
   const hangs = stage.agent('hangs', { turn: () => UNANSWERED });
   const agents = {
-    well: fixture('works', 'well'),
+    well: fixture('well-behaved', 'well'),
     sick: { ...fixture('silent-initialize', 'sick', '1'), timeouts: { initialize_ms: 2500 } },
     hangs: { ...hangs.server, timeouts: { cancel_ms: 300 } },
   };
@@ -39,7 +39,7 @@ test.concurrent('row 31: a clock that jumps by years neither fires nor stops a t
 });
 
 test.concurrent('row 31: after a sleep of proxy and agent the turn goes on where it was', async ({ stage }) => {
-  const client = await stage.connect({ one: fixture('works', 'one'), two: fixture('works', 'two') });
+  const client = await stage.connect({ one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') });
   const { id } = await open(client, stage.cwd, 'one');
   const turn = prompt(client, id, 'count 3000');
   await client.until((msg) => msg.params?.update?.content?.text === '10 ');
@@ -48,7 +48,7 @@ test.concurrent('row 31: after a sleep of proxy and agent the turn goes on where
   await delay(300);
   for (const pid of sleepers.toReversed()) end(pid, 'SIGCONT');
   expect((await turn).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.said(id)).toBe(Array.from({ length: 3000 }, (_, n) => `${n + 1} `).join(''));
+  expect(client.agentText(id)).toBe(Array.from({ length: 3000 }, (_, n) => `${n + 1} `).join(''));
 });
 
 test('row 34: a loop that is held up for more than a second is told, a slow one is not, and nothing after the end', () => {

@@ -12,7 +12,7 @@ const SHORT = { timeouts: { stop_grace_ms: 200 } };
 const runningFiles = (stage: Stage): string[] => readdirSync(path.join(stage.state, 'running'));
 
 test.concurrent('row 28: when the proxy is killed, agents see the end of their stdin and go', async ({ stage }) => {
-  const client = await stage.connect({ one: fixture('works', 'one'), two: fixture('works', 'two') });
+  const client = await stage.connect({ one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') });
   const { id } = await open(client, stage.cwd, 'one');
   expect(isAlive(pidIn(id))).toBe(true);
   await client.kill();
@@ -30,7 +30,7 @@ test.concurrent('row 28: what a killed proxy left behind is ended by the next st
   // As it would be, had it been killed while it wrote its record.
   writeFileSync(path.join(stage.state, 'running', draftOf(`${runningFiles(stage)[0]}`, client.child.pid)), '{');
   expect([pidIn(id), child].every(isAlive)).toBe(true);
-  const next = await stage.connect({ well: fixture('works', 'well') });
+  const next = await stage.connect({ well: fixture('well-behaved', 'well') });
   await eventually(() => expect([pidIn(id), child].filter(isAlive)).toEqual([]));
   await noticed(next, 'ended 1 agent process(es) that an earlier switchboard left behind');
   expect(await next.close()).toBe(0);
@@ -45,14 +45,14 @@ test.concurrent('row 28: a child whose agent is already gone is found as well', 
   await client.kill();
   end(pidIn(id));
   await eventually(() => expect(isAlive(pidIn(id))).toBe(false));
-  await stage.connect({ well: fixture('works', 'well') });
+  await stage.connect({ well: fixture('well-behaved', 'well') });
   await eventually(() => expect(isAlive(child)).toBe(false));
 });
 
 test.concurrent('row 28: the agents of a proxy that still runs, and strangers with the number of an old agent, are left alone', async ({
   stage,
 }) => {
-  const client = await stage.connect({ one: fixture('works', 'one') });
+  const client = await stage.connect({ one: fixture('well-behaved', 'one') });
   const { id } = await open(client, stage.cwd);
   const stranger = stage.run(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']).child.pid as number;
   const record = {
@@ -63,7 +63,7 @@ test.concurrent('row 28: the agents of a proxy that still runs, and strangers wi
   mkdirSync(path.join(stage.state, 'running'), { recursive: true });
   writeFileSync(path.join(stage.state, 'running', '4194301-old.json'), JSON.stringify(record));
   writeFileSync(path.join(stage.state, 'running', 'torn.json'), '{"owner":');
-  const other = await stage.connect({ two: fixture('works', 'two') });
+  const other = await stage.connect({ two: fixture('well-behaved', 'two') });
   await eventually(() => expect(runningFiles(stage).sort()).toHaveLength(2)); // one for each proxy that runs
   expect(isAlive(stranger)).toBe(true);
   expect((await prompt(client, id, 'still here')).result).toEqual({ stopReason: 'end_turn' });
@@ -87,7 +87,7 @@ test.concurrent('row 29: a wrapper that is killed takes its agent with it: the s
   stage,
 }) => {
   const wrapped = { ...fixture('npx-like-wrapper', 'wrapped', 'ignores-eof.mjs'), ...SHORT };
-  const client = await stage.connect({ wrapped, well: fixture('works', 'well') });
+  const client = await stage.connect({ wrapped, well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'wrapped');
   const wrapper = agentsOf(stage, client).find((pid) => contentOf(`/proc/${pid}/cmdline`).includes('npx-like-wrapper')) as number;
   end(wrapper);
@@ -122,14 +122,14 @@ test.concurrent('row 29: a daemon that has left the group of its agent is named 
   expect(await named()).toMatchObject([
     { status: 'warning', what: expect.stringContaining(`${daemon} (node)`), next: expect.stringContaining(`kill ${daemon}`) },
   ]);
-  const next = await stage.connect({ well: fixture('works', 'well') });
+  const next = await stage.connect({ well: fixture('well-behaved', 'well') });
   expect(await next.close()).toBe(0); // it is no longer news, and not forgotten
   expect(next.stderr()).not.toContain(String(daemon));
   expect(await named()).toHaveLength(1);
   end(daemon);
   await eventually(() => expect(isAlive(daemon)).toBe(false));
   expect(await named()).toEqual([]);
-  await (await stage.connect({ well: fixture('works', 'well') })).close();
+  await (await stage.connect({ well: fixture('well-behaved', 'well') })).close();
   expect(readdirSync(path.join(stage.state, 'daemons'))).toEqual([]);
 });
 
@@ -140,7 +140,7 @@ test.concurrent('row 29: a daemon that outlived a killed proxy is named by the n
   const daemon = await childOf(client, id);
   await client.kill();
   await eventually(() => expect(isAlive(pidIn(id))).toBe(false));
-  const next = await stage.connect({ well: fixture('works', 'well') });
+  const next = await stage.connect({ well: fixture('well-behaved', 'well') });
   await noticed(
     next,
     new RegExp(`still run, in groups of their own: ${daemon} \\(node\\)\\. They are not ended; to end them: kill ${daemon}`),

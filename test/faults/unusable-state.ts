@@ -5,7 +5,10 @@ import { agentsOf, noticed } from './setup.ts';
 
 /** Two agents, and a state directory that cannot be used: one notice, and the traffic goes on. */
 export async function goesOnWithout(stage: Stage, home: string): Promise<Client> {
-  const client = stage.proxy({ one: fixture('works', 'one'), two: fixture('works', 'two') }, { env: { SWITCHBOARD_HOME: home } });
+  const client = stage.proxy(
+    { one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') },
+    { env: { SWITCHBOARD_HOME: home } },
+  );
   await hello(client);
   const sessions = [await open(client, stage.cwd, 'one'), await open(client, stage.cwd, 'two'), await open(client, stage.cwd, 'two')];
   for (const { id } of sessions) expect((await prompt(client, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });

@@ -159,7 +159,7 @@ test.for([
     await prompt(acpClient, id, `on rich ${words}`);
     expect((await acpClient.got('$/cancel_request')).msg.params).toEqual({ requestId: asked.msg.id });
     await call;
-    expect(acpClient.said(id)).toMatch(/changed my mind|closed/);
+    expect(acpClient.agentText(id)).toMatch(/changed my mind|closed/);
     const line = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8').trim().split('\n').at(-1) ?? '';
     expect(JSON.parse(line)).toMatchObject({ verdict: 'deny', by: 'agent', option: 'cancelled' });
   },

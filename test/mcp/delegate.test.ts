@@ -40,7 +40,7 @@ test('its work is shown in the session it is for, its questions are asked there,
         toolCall: { toolCallId: 'h1', title: 'Look' },
         options,
       });
-      helper.say(id, `in ${cwd}, ${outcome.optionId}: ${words}`);
+      helper.sendText(id, `in ${cwd}, ${outcome.optionId}: ${words}`);
       return { stopReason: 'end_turn' };
     },
   });
@@ -73,7 +73,7 @@ test('its work is shown in the session it is for, its questions are asked there,
 test('an agent that reports its calls has the work of the other shown in its own', async ({ stage }) => {
   const helper = stage.agent('helper', {
     turn({ id }) {
-      helper.say(id, 'nearly done');
+      helper.sendText(id, 'nearly done');
       return { stopReason: 'end_turn' };
     },
   });

@@ -145,7 +145,7 @@ test.for([
     expect(msg.params).toEqual({ requestId: asked.msg.id });
     client.reply(asked.msg, { outcome: { outcome: 'selected', optionId: 'allow' } }); // too late
     await call;
-    expect(client.said(id)).toMatch(/changed my mind|cancelled|closed/i);
+    expect(client.agentText(id)).toMatch(/changed my mind|cancelled|closed/i);
     expect(existsSync(path.join(stage.cwd, 'new.txt'))).toBe(false);
     expect(client.all('$/cancel_request')).toHaveLength(1);
     const lines = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8').trim().split('\n');

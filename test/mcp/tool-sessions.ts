@@ -10,10 +10,10 @@ export const HOST_TOOLS = { host_tools: { enabled: true } };
 
 /** What the agent says to a prompt, as it is JSON. */
 export async function told(client: Peer, sessionId: string, words: string): Promise<Json> {
-  const before = client.said(sessionId).length;
+  const before = client.agentText(sessionId).length;
   const answer = await prompt(client, sessionId, words);
   if (answer.result?.stopReason !== 'end_turn') throw new Error(`the turn ended with ${JSON.stringify(answer)}`);
-  return JSON.parse(client.said(sessionId).slice(before));
+  return JSON.parse(client.agentText(sessionId).slice(before));
 }
 
 /** Calls a tool of ours as the agent does. */

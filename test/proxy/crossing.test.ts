@@ -21,7 +21,7 @@ test('a load whose session is closed before it is answered is cancelled, and its
   expect(minted.id).toBe(id);
   left.reply(asked.msg, {});
   expect((await prompt(client, id, 'hello')).result).toEqual(end);
-  expect(client.said(id)).toBe('right heard hello');
+  expect(client.agentText(id)).toBe('right heard hello');
 });
 
 test('what comes behind a close waits for its answer: a load opens the session again, and prompts behind that reach it', async () => {
@@ -109,7 +109,7 @@ test('a session that its agent speaks of while the editor looks for it is replay
   for (const words of ['one ', 'two']) left.notify('session/update', { sessionId: 'own', update: chunk(words) });
   left.reply(asked.msg, {});
   expect((await load).error).toBeUndefined();
-  expect(client.said('own')).toBe('one two');
+  expect(client.agentText('own')).toBe('one two');
   left.reply((await left.got('session/new')).msg, { sessionId: 's2' });
   expect((await opening).result.sessionId).toBe('s2');
 });
@@ -131,7 +131,7 @@ test('an id that nobody knew is whose a list shows it to be meanwhile, and no ag
   expect([left.all('session/load'), right.all('session/resume').length]).toEqual([[], 1]);
   right.notify('session/update', { sessionId: 'x', update: chunk('mine') });
   expect((await prompt(client, 'x', 'hello')).result).toEqual(end);
-  expect(client.said('x')).toBe('mineright heard hello');
+  expect(client.agentText('x')).toBe('mineright heard hello');
 });
 
 test('an id that an agent is asked for is kept for it: another agent’s session of that id, listed or spoken of meanwhile, gets an alias', async () => {
@@ -150,7 +150,7 @@ test('an id that an agent is asked for is kept for it: another agent’s session
   left.reply(asked.msg, {});
   expect((await load).error).toBeUndefined();
   expect((await prompt(client, 'x', 'hello')).result).toEqual(end);
-  expect([client.said('x'), client.said('x~right')]).toEqual(['left heard hello', 'of right']);
+  expect([client.agentText('x'), client.agentText('x~right')]).toEqual(['left heard hello', 'of right']);
   expect(log.records().get('x')?.agent).toBe('left');
 });
 
@@ -180,7 +180,7 @@ test('a session that moves to another agent no longer goes by the id under which
   await CHANGES['the option'](client, id);
   expect((await client.got('session/request_permission')).msg.params.sessionId).toBe('own');
   expect((await prompt(client, id, 'hello')).result).toEqual(end);
-  expect(client.said(id)).toBe('right heard hello');
+  expect(client.agentText(id)).toBe('right heard hello');
   expect((await prompt(client, 'own', 'hello')).error.code).toBe(-32002);
 });
 
@@ -240,7 +240,7 @@ test.each([
   right.reply(asked.msg, { sessionId: 'r1' });
   expect((await right.got('session/close')).msg.params).toEqual({ sessionId: 'r1' });
   expect((await prompt(client, id, 'hello')).result).toEqual(end);
-  expect([client.said(id), client.said('r1')]).toEqual(['left heard hello', '']);
+  expect([client.agentText(id), client.agentText('r1')]).toEqual(['left heard hello', '']);
 });
 
 test('an agent that wants a login is named in its own answer, though the session has moved to another since', async () => {
@@ -475,11 +475,11 @@ test.each(['a load of the editor’s', 'another prompt'])(
     });
     if (way === 'another prompt') {
       expect((await prompt(client, id, 'again')).result).toEqual(end);
-      expect(client.said(id)).toContain('left heard again');
-      expect(client.said(id)).not.toContain('from before');
+      expect(client.agentText(id)).toContain('left heard again');
+      expect(client.agentText(id)).not.toContain('from before');
     } else {
       await client.call('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
-      expect(client.said(id)).toContain('from before');
+      expect(client.agentText(id)).toContain('from before');
     }
   },
 );
@@ -502,7 +502,7 @@ test('the replay of a load that was given up stays withheld when the next attemp
   left.notify('session/update', { sessionId: id, update: chunk('from before') });
   left.reply(given.msg, {});
   await client.call('session/list', {}); // behind that
-  expect(client.said(id)).toBe('');
+  expect(client.agentText(id)).toBe('');
 });
 
 test('a load that is taken back between two agents is cancelled at once, and the one that has answered is not started to hear of it', async () => {

@@ -57,8 +57,8 @@ test('/agent on a session whose agent has died is answered without starting that
   left.exit({ kind: 'exited', code: 1, signal: null });
   expect((await prompt(client, id, '/agent')).result).toEqual(end);
   expect((await prompt(client, id, '/agent right')).result).toEqual(end);
-  expect(client.said(id)).toMatch(/agent is left\..*agent is now right\./s);
+  expect(client.agentText(id)).toMatch(/agent is left\..*agent is now right\./s);
   expect(left.all('initialize')).toHaveLength(1);
   expect((await prompt(client, id, 'hello')).result).toEqual(end);
-  expect(client.said(id)).toContain('right heard hello');
+  expect(client.agentText(id)).toContain('right heard hello');
 });

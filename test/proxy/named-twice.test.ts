@@ -122,7 +122,7 @@ describe('under a policy', () => {
     expect(entries.at(-1)).toMatchObject({ verdict: 'deny' });
     agents[0].notify('session/update', { sessionId: 'two-faced', update: chunk('unheard') });
     await open(client, CWD, 'right'); // behind that
-    expect(client.said('two-faced')).toBe('');
+    expect(client.agentText('two-faced')).toBe('');
   });
 
   const CALL = '"toolCallId":"c","title":"t","kind":"execute","status":"completed","rawInput":{"command":"rm -rf /"}';
@@ -141,7 +141,7 @@ describe('under a policy', () => {
     update(left, 's1', members);
     expect((await prompt(client, mine, 'behind that')).result).toEqual(end);
     expect(client.all('session/update').filter(({ line: told }) => told.includes(members))).toEqual([]);
-    expect(client.said(mine)).toBe('left heard behind that');
+    expect(client.agentText(mine)).toBe('left heard behind that');
     const lines = entries.slice(-3).map(({ method, verdict, option: done }) => [method, verdict, done]);
     expect(lines).toEqual(Array.from({ length: 3 }, () => ['session/update', 'deny', 'refused']));
   });

@@ -7,7 +7,7 @@ import { createHome } from '../command.ts';
 /** A home with an agent that wants a login, and what became of it. */
 function withAgent() {
   const home = createHome();
-  const script = path.resolve(import.meta.dirname, '../../fixtures/wants-login.mjs');
+  const script = path.resolve(import.meta.dirname, '../../fixtures/requires-login.mjs');
   const mine = { command: process.execPath, args: [script, home.tmp], env: { LOGIN_ENV: 'of the file' } };
   home.write(home.userFile, { agent_servers: { mine, absent: { command: 'no-such-command' } } });
   return { ...home, mark: () => readFileSync(path.join(home.tmp, 'logged-in'), 'utf8') };

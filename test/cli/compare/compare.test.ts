@@ -70,7 +70,7 @@ describe('with --write', () => {
     const home = createHome();
     repository(home);
     mkdirSync(path.join(home.project, 'sub'));
-    home.write('given.json', { agent_servers: { one: demo(home, 'sketcher'), two: fixture('works') } });
+    home.write('given.json', { agent_servers: { one: demo(home, 'sketcher'), two: fixture('well-behaved') } });
     const { child, ended } = home.launch([
       'sh',
       '-c',

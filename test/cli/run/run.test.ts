@@ -9,7 +9,7 @@ const frames = (stdout: string) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 /** An agent that does not hear a cancel, and writes where it is told to. */
-const stubborn = { command: process.execPath, args: [path.resolve(import.meta.dirname, '../../fixtures/stubborn.mjs'), 'mine'] };
+const stubborn = { command: process.execPath, args: [path.resolve(import.meta.dirname, '../../fixtures/ignores-cancel.mjs'), 'mine'] };
 const builder = {
   command: process.execPath,
   args: [path.resolve(import.meta.dirname, '../../../dist/demo-agent.js'), '--name', 'builder'],

@@ -69,7 +69,7 @@ describe('an invalid frame is reported with the place of the problem', () => {
     expect((await request('session/dance', {})).why).toBe('session/dance is not an ACP method');
     expect((await request('session/update', {})).why).toBe('ACP does not define session/update for this kind and direction');
     expect((await request('_zed/x', {})).why).toContain('an extension method');
-    expect((await checkFrame({ dir: 'fromAgent', kind: 'response' }, { jsonrpc: '2.0', id: 9, result: {} })).why).toContain('not known');
+    expect((await checkFrame({ dir: 'fromAgent', kind: 'response' }, { jsonrpc: '2.0', id: 9, result: {} })).why).toContain('is unknown');
   });
 
   test('the envelope is checked too', async () => {

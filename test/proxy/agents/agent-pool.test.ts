@@ -93,7 +93,7 @@ test.each([1, 2])(
     const ended = await client.until((msg) => msg.params?.update?.status === 'failed');
     expect(ended.msg.params).toMatchObject({ sessionId: elsewhere, update: { toolCallId: 'mine' } });
     await client.until((msg) => msg.method === '$/cancel_request' && msg.params.requestId === asked.msg.id);
-    expect(client.said('held')).toBe('from the one that holds it');
+    expect(client.agentText('held')).toBe('from the one that holds it');
   },
 );
 
@@ -106,5 +106,5 @@ test('a session that moves away from a process which its fork lives on in is clo
   await client.call('session/set_config_option', { sessionId: id, configId: 'agent', value: 'right' });
   expect((await left.got('session/close')).msg.params).toEqual({ sessionId: 's1' });
   expect((await prompt(client, fork, 'hello')).result).toEqual(end);
-  expect(client.said(fork)).toBe('left heard hello');
+  expect(client.agentText(fork)).toBe('left heard hello');
 });

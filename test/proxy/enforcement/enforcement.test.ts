@@ -43,7 +43,7 @@ test('what an agent says of a session that was refused for its mode is for nobod
   expect((await left.got('session/close')).msg.params).toEqual({ sessionId: 'free' });
   left.notify('session/update', { sessionId: 'free', update: chunk('unheard') });
   expect((await left.refused('session/request_permission', execution('free', 'make'))).code).toBe(-32002);
-  expect([client.said('free'), client.all('session/request_permission')]).toEqual(['', []]);
+  expect([client.agentText('free'), client.all('session/request_permission')]).toEqual(['', []]);
 });
 
 /** An agent that has to leave a refused mode, and can. */
@@ -67,7 +67,7 @@ test.each(['session/load', 'session/resume'])(
     expect((await left.got('session/close')).msg.params).toEqual({ sessionId: 'old' });
     left.notify('session/update', { sessionId: 'old', update: chunk('unheard') });
     await open(client, CWD, 'left'); // behind that
-    expect([client.said('old'), left.all('session/delete')]).toEqual(['', []]);
+    expect([client.agentText('old'), left.all('session/delete')]).toEqual(['', []]);
     left.on('session/set_mode', () => ({}));
     expect((await client.call(method, { sessionId: 'old', cwd: CWD, mcpServers: [] })).modes.currentModeId).toBe('plan');
   },
@@ -89,7 +89,7 @@ test('an agent that dies while it leaves a refused mode is not refused what it s
     return { modes: { ...BOTH_MODES, currentModeId: 'plan' } };
   });
   await client.call('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
-  expect(client.said('old')).toBe('what was said');
+  expect(client.agentText('old')).toBe('what was said');
 });
 
 test('a load that is taken back while its agent leaves a refused mode leaves a session that was open before as it was', async () => {
@@ -122,7 +122,7 @@ test('what is said between the load that brings a session back and the change of
     return {};
   });
   expect((await prompt(client, id, 'hello')).result).toEqual(end);
-  expect(client.said(id)).toBe('news, left heard hello');
+  expect(client.agentText(id)).toBe('news, left heard hello');
 });
 
 test('what is asked in a session when it is refused for its mode is taken back at the editor, and its agent hears so', async () => {
@@ -155,7 +155,7 @@ test.each([1, 2])(
     await client.call('session/close', { sessionId: id });
     left.notify('session/update', { sessionId: id, update: chunk('unheard') });
     expect((await left.refused('session/request_permission', execution(id, 'make'))).code).toBe(-32002);
-    expect(client.said(id)).toBe('');
+    expect(client.agentText(id)).toBe('');
     left.on('session/prompt', () => {
       throw new Refusal(-32002, 'there is no such session');
     });

@@ -26,7 +26,7 @@ test('a resume of the editor that is refused is tried as a load, whose replay is
   const { id } = await open(client, CWD, 'left');
   expect((await client.request('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] })).error).toBeUndefined();
   expect((await prompt(client, id, 'hello')).result).toEqual(end);
-  expect(client.said(id)).toBe('left heard hello');
+  expect(client.agentText(id)).toBe('left heard hello');
   expect([left.all('session/resume').length, left.all('session/load').length]).toEqual([1, 1]);
 });
 
@@ -36,7 +36,7 @@ test('so is the resume that brings a session back after a crash', async () => {
   const { id } = await open(client, CWD, 'left');
   left.exit({ kind: 'exited', code: 1, signal: null });
   expect((await prompt(client, id, 'hello')).result).toEqual(end);
-  expect(client.said(id)).toBe('left heard hello');
+  expect(client.agentText(id)).toBe('left heard hello');
 });
 
 test('an agent that wants a login first is not asked again another way, and its answer passes', async () => {
@@ -107,7 +107,7 @@ describe('a session that its agent takes long to bring back', () => {
     left.notify('session/update', { sessionId: id, update: chunk('of now; ') });
     await client.until((msg) => msg.params?.update?.content?.text === 'of now; ');
     expect((await prompt(client, id, 'again')).result).toEqual(end);
-    expect(client.said(id)).toBe('of now; left heard again');
+    expect(client.agentText(id)).toBe('of now; left heard again');
     expect(left.all('session/load')).toHaveLength(1);
   });
 
@@ -129,7 +129,7 @@ describe('a session that its agent takes long to bring back', () => {
       left.notify('session/update', { sessionId: id, update: chunk('of old; ') });
       left.reply(anew?.msg, {});
       expect((await behind).result).toEqual(end);
-      expect(client.said(id)).toBe('left heard behind it');
+      expect(client.agentText(id)).toBe('left heard behind it');
       expect(left.all('session/prompt')).toHaveLength(1);
     },
   );
@@ -143,7 +143,7 @@ describe('a session that its agent takes long to bring back', () => {
     }
     left.reply(load, {});
     expect((await turn).result).toEqual(end);
-    expect(client.said(id)).toBe('left heard hello');
+    expect(client.agentText(id)).toBe('left heard hello');
   });
 
   test('a refusal that comes late is asked about again by the next prompt', async () => {
@@ -164,7 +164,7 @@ describe('a session that its agent takes long to bring back', () => {
     left.reply(load, {});
     left.notify('session/update', { sessionId: id, update: chunk('of old; ') });
     await settled(client);
-    expect(client.said(id)).toBe('');
+    expect(client.agentText(id)).toBe('');
     expect(left.all('session/close').map(({ msg }) => msg.params)).toEqual([{ sessionId: id }]);
     expect(notices.filter((text) => text.includes('failed'))).toEqual([]);
   });

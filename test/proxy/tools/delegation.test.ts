@@ -56,7 +56,7 @@ test('when the call is taken back, what the other agent asks is no longer asked,
   expect((await right.refused('session/request_permission', { sessionId: 'errand', ...PERMISSION })).code).toBe(-32002);
   right.reply(turn.msg, { stopReason: 'cancelled' });
   expect((await right.got('session/close')).msg.params).toEqual({ sessionId: 'errand' });
-  expect([client.said('errand'), client.said(id), client.all('session/request_permission').length]).toEqual(['', '', 1]);
+  expect([client.agentText('errand'), client.agentText(id), client.all('session/request_permission').length]).toEqual(['', '', 1]);
 });
 
 test('when the call is taken back, the tools that the other agent was lent for it are too', async () => {

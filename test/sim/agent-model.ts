@@ -1,4 +1,4 @@
-// An agent as it is over all its processes: what it can do, how it names things, and the sessions it has on its disk.
+// An agent across all its processes: its capabilities, its naming, and the sessions on its disk.
 import type { AgentSession, Ledger } from './ledger.ts';
 import type { Random } from './random.ts';
 
@@ -23,9 +23,9 @@ type Traits = {
   readonly fork: boolean;
   readonly embedded: boolean;
   readonly modes: boolean;
-  /** Gone from the protocol, still sent. */
+  /** Removed from the protocol, still sent. */
   readonly models: boolean;
-  /** Ids of its own configuration options; `agent` is what ours would be called. */
+  /** Ids of its own configuration options; `agent` clashes with ours. */
   readonly options: readonly string[];
   readonly logout: boolean;
   readonly status: boolean;
@@ -57,7 +57,7 @@ export function createModel(name: string, random: Random): AgentModel {
   return { name, traits, sessions: new Map(), runs: 0 };
 }
 
-/** A session that did not exist before. Ids are never used twice by one agent, and often by several. */
+/** A session that did not exist before. One agent never reuses an id; several agents often share one. */
 export function openSession(model: AgentModel, ledger: Ledger, lineage: number, cwd: string, isDelegation = false): AgentSession {
   const number = model.sessions.size + 1;
   const native = model.traits.clashes ? `s${number}` : `${model.name}-s${number}`;
@@ -99,7 +99,7 @@ export function initializeResult({ name, traits }: AgentModel, protocolVersion: 
   };
 }
 
-/** What the answer that opens a session says beside its id. */
+/** The fields of a session response besides its id. */
 export function openedResult({ traits }: AgentModel, session: AgentSession): Record<string, unknown> {
   return {
     ...(traits.modes && { modes: modesOf(session) }),

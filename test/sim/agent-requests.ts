@@ -1,4 +1,4 @@
-// What agents ask of the client: permissions, files, terminals, forms, MCP calls, and what no protocol knows of.
+// Agent requests to the client: permissions, files, terminals, forms, MCP calls, and unknown methods.
 
 import { lentCall } from './host-tools.ts';
 import type { AgentFrame, AgentSession, Fate } from './ledger.ts';
@@ -6,7 +6,7 @@ import type { Sim } from './sim.ts';
 import type { Heard, Run } from './sim-agent.ts';
 
 export type Questions = {
-  /** The frame to wait for; undefined when it was lost on the way, so that no answer can come. */
+  /** The frame to wait for; undefined when it was lost, so that no answer can come. */
   ask(session: AgentSession | undefined, prompt?: Heard, method?: 'session/request_permission'): AgentFrame | undefined;
   answered(heard: Heard): void;
 };
@@ -20,7 +20,7 @@ type Action = {
   readonly fate?: Fate;
 };
 
-/** Those that wait for the user's answer where the policy wants one, and wait for each other. */
+/** Those that wait for the user's answer where the policy asks, and for each other. */
 export const isJudgedMethod = (method: string | undefined): boolean => /^(fs\/|terminal\/create$)/.test(method ?? '');
 
 export function createQuestions(sim: Sim, run: Run): Questions {
@@ -49,7 +49,7 @@ export function createQuestions(sim: Sim, run: Run): Questions {
     const rawInput = { file_path: `/w/${file}` };
     return { method, body: { toolCall: { toolCallId, kind: 'edit', rawInput }, options: OPTIONS }, about: { toWrite: file } };
   }
-  /** Of a tool that the proxy lends, and answers for: the client never sees it. Now and then of another process's, which is refused. */
+  /** Calls a host tool, which the proxy answers: the client never sees it. Sometimes one of another process, which is refused. */
   function call(session: AgentSession): Action | undefined {
     const own = run.lent.bySession.get(session);
     if (!lent || own === undefined || !lent.random.chance(lent.rates.calls)) return undefined;
@@ -64,7 +64,7 @@ export function createQuestions(sim: Sim, run: Run): Questions {
       fate: 'never',
     };
   }
-  /** Of one question alone, so that what the proxy asks about it can be told. */
+  /** Unique to one request, so that the proxy's own request about it can be identified. */
   const key = () => `${run.agent}.${run.number}.${run.nextQuestion}`;
   function compose(session: AgentSession | undefined, prompt: Heard | undefined): Action {
     if (!session) return { method: '_sim/ask', body: { word: 'now' } };
@@ -129,7 +129,7 @@ export function createQuestions(sim: Sim, run: Run): Questions {
     }
   }
 
-  /** While the user still thinks about it, perhaps. */
+  /** Perhaps while the user still decides. */
   function takeBackCall(): void {
     const called = [...run.questions].find(({ about }) => about.isLent === true && !withdrawn.has(about.key));
     if (!lent || !called || !lent.random.chance(0.3)) return;
@@ -155,7 +155,7 @@ export function createQuestions(sim: Sim, run: Run): Questions {
       const { method, body, about = {}, fate = 'must' } = only ? permission(session) : compose(session, prompt);
       const number = run.nextQuestion++;
       const id = random.chance(0.8) ? String(number) : `"q${number}"`;
-      // What an agent asks on an errand is worded as such; when the errand is over, nobody asks it any more.
+      // Requests in a delegation are marked as such; when the delegation is over, nobody asks for it any more.
       const isDelegation = session?.isDelegation === true;
       const isJudged = policyModel?.isObserving === false && isJudgedMethod(method);
       const { frame, came } = run.mouth.say({

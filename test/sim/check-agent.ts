@@ -1,4 +1,4 @@
-// What the proxy writes to an agent, held against what the client said and what the agent asked.
+// Checks the proxy's output to an agent against the client's frames and the agent's requests.
 
 import { idTextIn } from './frame-text.ts';
 import { delegationIn, withoutLent } from './host-tools.ts';
@@ -8,12 +8,12 @@ import { type Message, serialIn } from './sim.ts';
 import type { Heard, Run } from './sim-agent.ts';
 import { allowedBySomebody, mayBeSet } from './under-policy.ts';
 
-/** What the proxy asks agents in its own name. */
+/** Requests that the proxy sends to agents in its own name. */
 const OWN_METHODS = new Set([
   ...['initialize', 'session/new', 'session/load', 'session/resume', 'session/list', 'session/close', 'session/delete'],
   ...['session/set_mode', 'session/set_model', 'session/prompt', 'logout', 'auth/status'],
 ]);
-/** With several agents these go to all of them, and the answers become one. */
+/** With several agents these go to all of them, and the responses are merged. */
 const FAN_OUT = new Set(['session/list', 'logout', 'auth/status']);
 
 export function checkAgent(seen: Evidence, run: Run, line: string): Heard {
@@ -46,7 +46,7 @@ function closed(seen: Evidence, run: Run, message: Message): void {
 /** Before now, so that its params can only have been kept for another use. */
 const wasAnswered = (seen: Evidence, client: ClientFrame): boolean => client.answers > 0 && seen.answeredIn.get(client) !== seen.event;
 
-/** A request of the proxy's own, perhaps with the params of an earlier one of the client's. Returns the change of agent that it is for. */
+/** A request of the proxy, perhaps with the params of an earlier client request. Returns the change of agent it is for. */
 function own(seen: Evidence, run: Run, message: Message, client: ClientFrame | undefined, line: string): ClientFrame | undefined {
   const method = message.method as string;
   const lineage = client?.opens ?? client?.lineage;
@@ -62,7 +62,7 @@ function own(seen: Evidence, run: Run, message: Message, client: ClientFrame | u
   return undefined;
 }
 
-/** One agent asks another: once for each call, in a session that is for nothing else. */
+/** A delegation: once for each call, in a session of its own. */
 function sentOnErrand(seen: Evidence, run: Run, message: Message, line: string): void {
   const key = delegationIn(message.params ?? {});
   const call = seen.ledger.agentFrames.find(({ about }) => about.isLent === true && about.key === key);
@@ -77,7 +77,7 @@ function sentOnErrand(seen: Evidence, run: Run, message: Message, line: string):
   seen.atWork.add(session);
 }
 
-/** Each change opens one session: of two that want the same agent, the second is meant once the first has been passed on. */
+/** Each change opens one session: of two to the same agent, the second counts once the first has been forwarded. */
 function changeFor(seen: Evidence, run: Run, client: ClientFrame, lineage: number | undefined): ClientFrame | undefined {
   const justSettled = [...seen.settledChanges].filter((one) => seen.answeredIn.get(one) === seen.event);
   const change = [...seen.changes, ...justSettled].find(
@@ -104,7 +104,7 @@ function forwarded(seen: Evidence, run: Run, message: Message, idText: string, c
   unchanged(seen, run, message, client, idText, line);
   const session = sessionIn(seen, run, message);
   if (session && client.lineage === undefined) seen.foundByName.add(session);
-  // The client has found it, and it is the client's from now on.
+  // The client has found it, and owns it from now on.
   if (session && isLoad(client)) {
     session.isDelegation = false;
     session.delegationFor = undefined;
@@ -129,10 +129,10 @@ const sessionIn = (seen: Evidence, run: Run, message: Message): AgentSession | u
 
 function atItsSession(seen: Evidence, run: Run, message: Message, client: ClientFrame): void {
   const native = message.params?.sessionId;
-  // A list is of no session, whatever is written into it.
+  // A list belongs to no session, whatever its params contain.
   if (native === undefined || client.lineage === undefined || client.method === 'session/list') return;
   const session = sessionIn(seen, run, message);
-  // Of a session that has ended since, nobody knows the owner, and one agent after the other is asked.
+  // The owner of an ended session is unknown, so the proxy asks one agent after the other.
   if (!session && isLoad(client)) return;
   if (session?.lineage !== client.lineage)
     return seen.problem(`${nameOf(client)} reaches ${run.agent}/${native}, which is another session`);

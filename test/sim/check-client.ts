@@ -1,4 +1,4 @@
-// What the proxy writes to the client, held against what was said.
+// Checks the proxy's output to the client against what the peers sent.
 
 import { idTextIn } from './frame-text.ts';
 import { type AgentFrame, type AgentSession, type ClientFrame, clientsOwn } from './ledger.ts';
@@ -29,7 +29,7 @@ export type Received = {
   readonly frame: AgentFrame | undefined;
   /** The request that it answers. */
   readonly request: ClientFrame | undefined;
-  /** A question of the proxy's own; `frame` is what it is about. */
+  /** A request of the proxy's own; `frame` is what it is about. */
   readonly isStandIn: boolean;
 };
 
@@ -50,7 +50,7 @@ export function checkClient(seen: Evidence, line: string): Received {
   return { message, idText, frame, request: undefined, isStandIn: false };
 }
 
-/** A frame of an agent's has come through: once, whole, in its place, and under the right name. */
+/** An agent's frame has come through: once, complete, in order, and with the right session id. */
 function passed(seen: Evidence, frame: AgentFrame, line: string, idText: string | undefined, message: Message): void {
   if (frame.fate === 'never') seen.problem(`the client hears what must not pass: ${nameOf(frame)}`);
   if (!frame.isDelivered) seen.problem(`the client hears what has not been said to the end: ${nameOf(frame)}`);
@@ -62,7 +62,7 @@ function passed(seen: Evidence, frame: AgentFrame, line: string, idText: string 
     const expected = frame.writing.rewritten(idText, publicId);
     if (expected !== line) seen.problem(`${nameOf(frame)} was changed on its way:\n    ${expected}\n    ${line}`);
   }
-  // Whom an agent is sent for is known when it is prompted, and that may be written behind what it has said before.
+  // The session a delegation is for is known when its agent is prompted, which may be written behind its earlier output.
   const isUnderWay = frame.session?.isDelegation && !frame.session.delegationFor;
   if (publicId !== undefined) seen.spokenOf.add(publicId);
   if (frame.session && publicId !== undefined && !isUnderWay) underItsName(seen, publicId, clientsOwn(frame.session), frame);
@@ -75,7 +75,7 @@ function passed(seen: Evidence, frame: AgentFrame, line: string, idText: string 
   else noticed(seen, frame);
 }
 
-/** The client waits for the answer that will tell it of the session, and has not spoken of one of that name itself, nor of the name that a list gave it. */
+/** The client waits for the response that will name the session, and has used neither that name nor the one from a list. */
 function isTooEarly({ ledger, open }: Evidence, session: AgentSession): boolean {
   const isOpening = [...open.values()].flat().some((request) => request.opens === session.lineage);
   const names: unknown[] = [session.native, listedAs(session)];
@@ -84,7 +84,7 @@ function isTooEarly({ ledger, open }: Evidence, session: AgentSession): boolean 
 
 function inPlace(seen: Evidence, frame: AgentFrame): void {
   const stream = frame.stream === undefined ? undefined : seen.streams.get(frame.stream);
-  // A question about a session that is still being opened passes at once, before what is held for it: its agent may wait for the answer.
+  // A request about a session that is still being opened passes at once, before the frames held for it: its agent may wait for the answer.
   if (!stream || (frame.kind === 'question' && frame.session && !isAnnounced(seen, frame.session, runOf(seen, frame)))) return;
   const at = stream.frames.indexOf(frame);
   if (frame.session && seen.loose.has(frame.session)) {
@@ -97,7 +97,7 @@ function inPlace(seen: Evidence, frame: AgentFrame): void {
   stream.next = at + 1;
 }
 
-/** By the process at hand, unless the one that opened it is over. */
+/** By the current process, unless the one that opened it is over. */
 function isAnnounced({ bound }: Evidence, session: AgentSession, run?: Run): boolean {
   const isElsewhere = (opened: Run | undefined) => run !== undefined && opened !== undefined && opened !== run && isThere(opened);
   return [...bound.values()].some((holder) => holder.session === session && holder.isLive && !isElsewhere(holder.run));
@@ -106,7 +106,7 @@ function isAnnounced({ bound }: Evidence, session: AgentSession, run?: Run): boo
 function underItsName(seen: Evidence, publicId: string, session: AgentSession, frame: AgentFrame): void {
   const holder = seen.bound.get(publicId);
   if (!holder) seen.bound.set(publicId, { session, isLive: false });
-  // While the owner of an unknown session is being looked for, each agent that is tried speaks for it.
+  // While the owner of an unknown session is looked up, each agent that is tried may send updates for it.
   else if (!holder.isLive && isBeingLoaded(seen, publicId)) seen.bound.set(publicId, { session, isLive: false });
   else if (!holder.isLive && isFreeAgain(seen, holder.session)) seen.bound.set(publicId, { session, isLive: false });
   else if (holder.session !== session)
@@ -117,8 +117,8 @@ function underItsName(seen: Evidence, publicId: string, session: AgentSession, f
 }
 
 /**
- * Of an id that the client never opened: the process that used it is over, or its session has another name by now, in a list or because the
- * client has it open under that, or it was opened for a change of agent that nobody wanted any more and has been closed there.
+ * Of an id that the client never opened: its process is over, or its session has another name by now (in a list, or because the client has
+ * it open), or it was opened for a cancelled change of agent and has been closed.
  */
 function isFreeAgain(seen: Evidence, session: AgentSession): boolean {
   if (!isOpenSomewhere(seen, session) || isBeingLoaded(seen, listedAs(session)) || isAnnounced(seen, session)) return true;
@@ -134,7 +134,7 @@ function isBeingLoaded({ open }: Evidence, publicId: string): boolean {
 function response(seen: Evidence, message: Message, idText: string, frame: AgentFrame | undefined): ClientFrame | undefined {
   const own = frame?.answerTo === undefined ? undefined : seen.ledger.clientFrame(frame.answerTo);
   if (idText === 'null') {
-    // A client that goes may leave half a line.
+    // A client that disconnects may leave half a line.
     if (seen.nullOwed-- <= 0 && !seen.isStopping)
       seen.problem(`an answer with the id null that nothing led to: ${JSON.stringify(message)}`);
     if (own) own.answers++;
@@ -142,7 +142,7 @@ function response(seen: Evidence, message: Message, idText: string, frame: Agent
   }
   const waiting = seen.open.get(idText) ?? [];
   const isInUse = message.error?.code === -32600 && String(message.error.message).includes('is still open; use another id');
-  // Of several with the same id, an answer without a number may have been for any: one that has a number shows which was not meant.
+  // Of several requests with the same id, an unnumbered answer may be for any; a numbered one shows which was not meant.
   const wasGuessed = own !== undefined && seen.guessed.has(own) && !waiting.includes(own);
   const request = wasGuessed ? waiting[0] : (own ?? (isInUse ? (waiting[1] ?? waiting[0]) : waiting[0]));
   if (request && !own && waiting.length > 1) seen.guessed.add(request);
@@ -166,21 +166,21 @@ function response(seen: Evidence, message: Message, idText: string, frame: Agent
   if (message.error === undefined) outcome(seen, request, message, frame);
   // What was opened all the same is closed there.
   else if (request.opens !== undefined && !frame) for (const session of seen.ledger.sessionsOf(request.opens)) loosen(seen, session);
-  // What did not come back is nobody's, and its id is free for another.
+  // A session that was not recovered belongs to nobody, and its id is free.
   else if (isLoad(request) && !seen.bound.get(request.publicId as string)?.isLive) seen.bound.delete(request.publicId as string);
   if (request.about.changesTo !== undefined) changeSettled(seen, request);
   return request;
 }
 
-/** Nobody would end a session that an agent has just opened and that is said not to be there. */
+/** Nobody would end a session that an agent has just opened and that is reported as missing. */
 function notOpened(seen: Evidence, request: ClientFrame): void {
   const opened = seen.arrived.find(({ answerTo, about }) => answerTo === request.serial && about.backSince !== undefined);
-  // Unless the client has it under another name: one that an agent made of the very id it was asked for, say.
+  // Unless the client has it under another name, for example one that an agent made of the requested id.
   const isHeld = [...seen.bound.values()].some((holder) => holder.isLive && holder.session === opened?.session);
   if (opened && opened.fate === 'must' && !isHeld) seen.problem(`${nameOf(request)} is refused though ${opened.agent} has opened it`);
 }
 
-/** An agent's misfortune must not be told to the sessions of another. */
+/** An agent's failure must not be reported to the sessions of another. */
 function blamed(seen: Evidence, request: ClientFrame, { error }: Message): void {
   const blame = error?.data?.agent;
   const target = seen.targets.get(request);
@@ -190,7 +190,7 @@ function blamed(seen: Evidence, request: ClientFrame, { error }: Message): void 
     seen.problem(`${nameOf(request)} is for ${target.agent} and hears of ${blame}: ${error?.message}`);
 }
 
-/** What a successful answer means for whose session is whose. */
+/** What a successful response means for the ownership of sessions. */
 function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: AgentFrame | undefined): void {
   const { method, publicId } = request;
   switch (method) {
@@ -198,7 +198,7 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
     case 'session/fork':
       if (!frame?.session || typeof message.result?.sessionId !== 'string') return;
       bind(seen, message.result.sessionId, frame.session, runOf(seen, frame));
-      // An agent that was asked for a session of this name before it made one: what it said meanwhile may have been taken for that.
+      // The agent was asked for a session of this name before it made one: its frames meanwhile may have been attributed to that.
       if (seen.blindLoads.has(frame.session.native)) loosen(seen, frame.session);
       return;
     case 'session/load':
@@ -216,10 +216,10 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
         if (seen.askedUnder.get(asked) === publicId && isOf(asked, holder.session)) seen.endedWith.set(id, asked);
       seen.bound.delete(publicId);
       loosen(seen, holder.session);
-      // What came behind that may have opened it again.
+      // A later frame may have opened it again.
       if (!seen.ledger.clientFrames.some((later) => later.publicId === publicId && later.serial > request.serial && later.isDelivered))
         seen.left.set(holder.session, { publicId, event: seen.event });
-      // Or it means by now what had the id before that one.
+      // Or it now means the session that had the id before.
       else speakOf(seen, publicId);
       for (const [terminalId, owner] of seen.terminals) if (owner.session === holder.session) seen.terminals.delete(terminalId);
       for (const [key, call] of seen.toolCalls) if (call.publicId === publicId) seen.toolCalls.delete(key);
@@ -238,10 +238,10 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
   }
   const { changesTo } = request.about;
   if (typeof changesTo !== 'string' || publicId === undefined || request.lineage === undefined) return;
-  if (frame) return; // an option of the agent's own that is called like ours
+  if (frame) return; // the agent's own option with the same id as ours
   const session = seen.ledger.sessionsOf(request.lineage).find(({ openedBy }) => isAnswerTo(seen, openedBy, request));
   if (!session) return;
-  // The answer to `/agent` is the same whether it worked or not; what was said before it tells.
+  // The response to `/agent` is the same whether it worked or not; the text before it differs.
   if (method === 'session/prompt' && seen.saidToMove.get(publicId) !== changesTo) return;
   const before = seen.bound.get(publicId)?.session;
   if (before) {
@@ -251,7 +251,7 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
   seen.bound.set(publicId, { session, isLive: true });
 }
 
-/** The proxy says by itself that the session goes on: its process has it still. */
+/** The proxy reports by itself that the session continues: its process still has it. */
 function takenUp(seen: Evidence, publicId: string, { result }: Message): void {
   const { agent, canContinue } = ((result?._meta as Body | undefined)?.['acp-switchboard'] ?? {}) as Body;
   if (canContinue !== true || seen.bound.get(publicId)?.isLive) return;
@@ -289,7 +289,7 @@ function bind(seen: Evidence, publicId: string, session: AgentSession, run: Run)
 }
 
 function question(seen: Evidence, message: Message, idText: string, frame: AgentFrame | undefined, line: string): void {
-  // Terminals of an agent that has died are given back by the proxy itself.
+  // The proxy itself releases the terminals of a dead agent.
   if (!frame && message.method === 'terminal/release') return void seen.terminals.delete(String(message.params?.terminalId));
   if (!frame) return seen.problem(`the client is asked what no agent has asked: ${line}`);
   decided(seen, frame);
@@ -302,11 +302,11 @@ function question(seen: Evidence, message: Message, idText: string, frame: Agent
   if (seen.bound.get(publicId)?.isLive) seen.askedInSession.set(frame, publicId);
   const { about } = frame;
   const owner = typeof about.terminalId === 'string' ? seen.terminals.get(about.terminalId) : undefined;
-  // With one agent, sessions that the client has not opened are not told apart: they are all that agent's own.
+  // With one agent, sessions that the client has not opened are not distinguished: they all belong to that agent.
   const isToldApart = seen.agents.length > 1 || seen.bound.get(String(message.params?.sessionId))?.isLive;
   if (owner && isToldApart && !owner.run.sim.isOver && (owner.session !== frame.session || owner.run !== runOf(seen, frame)))
     seen.problem(`${nameOf(frame)} reaches terminal ${about.terminalId} of ${owner.run.agent}/${owner.session?.native}`);
-  // Also by another session of a single agent, where the two are not told apart.
+  // Also by another session of a single agent, where the two are not distinguished.
   if (frame.method === 'terminal/release') seen.terminals.delete(String(about.terminalId));
   if (about.aboutClient !== undefined) {
     const request = seen.ledger.clientFrame(about.aboutClient);
@@ -317,7 +317,7 @@ function question(seen: Evidence, message: Message, idText: string, frame: Agent
   if (typeof about.elicitationId === 'string') elicited(seen, frame, about.elicitationId, String(message.params?.elicitationId));
 }
 
-/** Each process has names of its own at the client, for as long as one of its elicitations is not completed. */
+/** Each process has its own names at the client, until its elicitations are completed. */
 function elicited(seen: Evidence, frame: AgentFrame, name: string, publicName: string): void {
   const run = runOf(seen, frame);
   const held = seen.elicitations.get(publicName);
@@ -327,7 +327,7 @@ function elicited(seen: Evidence, frame: AgentFrame, name: string, publicName: s
   seen.elicitations.set(publicName, { run, name, open: (isOwn ? held.open : 0) + 1 });
 }
 
-/** An agent never completes what another asked. */
+/** An agent never completes another agent's elicitation. */
 function completed(seen: Evidence, frame: AgentFrame, publicName: string): void {
   const held = seen.elicitations.get(publicName);
   if (held?.run === runOf(seen, frame) && held.name === frame.about.elicitationId && held.open > 0) held.open--;
@@ -337,7 +337,7 @@ function completed(seen: Evidence, frame: AgentFrame, publicName: string): void 
     );
 }
 
-/** Said behind the end of its session, which nobody has spoken of since. One agent without a policy may ask what it likes. */
+/** Sent after the end of its session, which nobody has mentioned since. A single agent without a policy may ask what it likes. */
 function isLeft({ left, arrived, event, agents, policyModel }: Evidence, frame: AgentFrame): boolean {
   const { session } = frame;
   const endedIn = session && left.get(session)?.event;
@@ -374,7 +374,7 @@ function withdrawn(seen: Evidence, idText: string, frame: AgentFrame | undefined
   seen.standIns.delete(idText);
 }
 
-/** Of the call of a lent tool: taken back, or its session has ended or been opened again, with another server. */
+/** For a host tool call: cancelled, or its session has ended or was reopened with another server. */
 function isCutOff(seen: Evidence, asked: AgentFrame): boolean {
   const isOpenedAgain = ({ session, serial, about, isDelivered }: AgentFrame) =>
     session === asked.session && about.backSince !== undefined && serial > asked.serial && isDelivered;

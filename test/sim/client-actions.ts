@@ -4,9 +4,9 @@ import type { ClientSession, SimClient } from './sim-client.ts';
 
 export type ClientActions = {
   initialize(): void;
-  /** One thing, by chance. */
+  /** One random action. */
   act(): void;
-  /** Answers what is due; `all` also what it would have answered later. */
+  /** Sends the answers that are due; `all` also those it would have sent later. */
   answer(all: boolean): boolean;
   cancel(session: ClientSession): void;
 };
@@ -19,7 +19,7 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
   const isAlone = sim.agents.length === 1;
   let isBegun = false;
 
-  /** Behind a close or a delete its id may already be another's. */
+  /** After a close or a delete its id may already belong to another. */
   const named = ({ publicId, lineage, isEnding }: ClientSession) => ({ publicId, lineage: isEnding ? undefined : lineage });
   const openOnes = () => client.sessions.filter(({ isClosed }) => !isClosed);
   const request = (method: string, rest: Omit<Parameters<typeof say>[0], 'kind' | 'method'> = {}) =>
@@ -64,7 +64,7 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
   function cancel(session: ClientSession): void {
     say({ kind: 'notification', method: 'session/cancel', ...named(session) });
   }
-  /** Of a session that the client has not open: from a list, from before, or out of thin air. */
+  /** Uses a session that the client has not open: from a list, from earlier, or invented. */
   function load(): void {
     const closed = client.sessions.filter(({ isClosed }) => isClosed).map(({ publicId }) => publicId);
     const old = sim.agents.flatMap((agent) => ['s1', 's2', `${agent}-s1`].filter((native) => ledger.sessionAt(agent, native)));
@@ -137,7 +137,7 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
       return true;
     }
     if (faults.happens('client: duplicate keys within')) {
-      // Where we judge the params ourselves this is refused; where we do not, it is the agent's affair.
+      // Where the proxy evaluates the params itself this is refused; elsewhere it is up to the agent.
       const method = random.pick(['session/new', 'session/list', 'session/set_config_option', 'session/set_mode', 'session/load']);
       const spoilt = (line: string) => Buffer.from(line.replace('"twice":1', '"twice":1,"twice":2'));
       const opens = method === 'session/new' ? { opens: ledger.newLineage() } : target;

@@ -1,4 +1,4 @@
-// Virtual time: it stands still while something happens, and jumps to the next timer when the simulator says so.
+// Virtual time: stands still while something happens, and jumps to the next timer when the simulator says so.
 import type { Clock } from '../../src/proxy/context.ts';
 
 type Timer = { readonly atMs: number; readonly order: number; readonly owner: string; readonly callback: () => void };
@@ -12,7 +12,7 @@ export type VirtualClock = {
   nextAtMs(): number | undefined;
   /** Lets time pass, but not beyond the next timer. */
   passTo(ms: number): void;
-  /** Goes to the next timer and fires it alone, so that what it leads to is done before the one behind it. */
+  /** Goes to the next timer and fires only that, so that its effects are done before the next one. */
   fireNext(): void;
 };
 
@@ -21,7 +21,7 @@ const EPOCH_MS = Date.UTC(2026, 0, 1);
 export function createVirtualClock(): VirtualClock {
   let nowMs = 0;
   let count = 0;
-  /** In the order in which they are due; of those due together, the older one first. */
+  /** In the order in which they are due; of those due together, the oldest first. */
   const timers: Timer[] = [];
 
   function add(timer: Timer): void {

@@ -1,5 +1,5 @@
-// What can go wrong, by name. Every seed has its own mixture: some faults often, some seldom, some not at all, since a history
-// in which everything goes wrong at once never gets far.
+// Faults by name. Every seed has its own mixture: some faults often, some rarely, some never, because a history in which everything fails
+// at once never gets far.
 import type { Random } from './random.ts';
 
 const AGENT_FAULTS = {

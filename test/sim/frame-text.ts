@@ -1,4 +1,4 @@
-// Frames as peers write them, in the several ways JSON allows, and the little that the simulator reads out of a line.
+// Frames as peers write them, in the various forms JSON allows, and the few fields that the simulator reads from a line.
 import type { Random } from './random.ts';
 
 export type Shape = {
@@ -12,7 +12,7 @@ export type Shape = {
 export type Writing = {
   /** The line without its line feed. */
   readonly line: string;
-  /** The same line with other words in the places that a proxy must change. */
+  /** The same line with other values in the places that a proxy must change. */
   rewritten(id: string | undefined, sessionId: string | undefined, method?: string): string;
 };
 
@@ -46,7 +46,7 @@ export function write(random: Random, shape: Shape): Writing {
   };
 }
 
-/** The `id` of a message as it is written: parsing would make 1.0 and 1 the same. */
+/** The `id` of a message as written: parsing would make 1.0 and 1 the same. */
 export function idTextIn(line: string): string | undefined {
   let depth = 0;
   for (let i = 0; i < line.length; i++) {
@@ -69,7 +69,7 @@ function stringEnd(line: string, from: number): number {
   return i + 1;
 }
 
-/** Cuts what a peer reads into lines. */
+/** Splits what a peer reads into lines. */
 export function createLineReader(onLine: (line: string) => void): (bytes: Buffer) => void {
   let rest = Buffer.alloc(0);
   return (bytes) => {

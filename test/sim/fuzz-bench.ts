@@ -1,5 +1,4 @@
-// A client and some agents that answer everything, around a proxy that is fed whatever bytes one likes.
-
+// A client and agents that answer everything, around a proxy that is fed arbitrary bytes.
 import { agentSpec } from '../../src/agents/defaults.ts';
 import { type Connection, connect } from '../../src/proxy/proxy.ts';
 import type { Transport } from '../../src/transports/transport.ts';
@@ -16,7 +15,7 @@ export type FuzzBench = {
   readonly client: SimSource;
   /** The running process of an agent; undefined while there is none. */
   source(agent: string): SimSource | undefined;
-  /** Answers that somebody got, by id as written, in the order in which they came. */
+  /** Received responses, by id as written, in order of arrival. */
   readonly answers: Map<string, Message[]>;
   readonly problems: string[];
   /** Lets everybody read and answer until nothing moves any more. */
@@ -33,7 +32,7 @@ export function createFuzzBench(names: readonly string[]): FuzzBench {
   const problems: string[] = [];
   const answers = new Map<string, Message[]>();
   const running = new Map<string, Peer>();
-  /** Whose session is whose. */
+  /** Which agent owns each session. */
   const owners = new Map<string, string>();
 
   const answered = (idText: string, message: Message) => void answers.set(idText, [...(answers.get(idText) ?? []), message]);

@@ -1,4 +1,4 @@
-// Recorded frames, damaged byte by byte, through the whole connection: as a client's words and as an agent's.
+// Recorded frames, damaged byte by byte, through the whole connection: from a client and from an agent.
 import { afterAll, describe, expect, test } from 'vitest';
 import { createFuzzBench, type FuzzBench } from './fuzz-bench.ts';
 import { mutate, requestIdIn } from './mutate.ts';
@@ -28,7 +28,7 @@ describe('damaged frames', () => {
     const play = await begun(random, AGENTS.slice(0, agents));
     for (let batch = 0; batch < BATCHES; batch++) {
       for (let left = BATCH; left > 0; left--) {
-        // Most of them on sessions that there are, so that they get far.
+        // Most of them for existing sessions, so that they get far.
         const sessionId = random.pick([...play.sessions.values(), ...play.sessions.values(), 'nowhere']);
         feed(play, play.bench.client, inSession(random.pick(fromClient), sessionId), random.pick(fromClient));
       }
@@ -46,7 +46,7 @@ describe('damaged frames', () => {
     for (let batch = 0; batch < BATCHES; batch++) {
       for (let left = BATCH; left > 0; left--) {
         const agent = random.pick([...play.sessions.keys()]);
-        // Now and then in the name of another agent's session.
+        // Sometimes with the session id of another agent.
         const sessionId = random.pick([...play.sessions.values(), 'session-of-beta-2', 'one-of-its-own']);
         const line = inSession(random.pick(fromAgent), sessionId).replace('"jsonrpc":"2.0"', `"jsonrpc":"2.0","_from":"@${agent}"`);
         const source = play.bench.source(agent);
@@ -61,7 +61,7 @@ describe('damaged frames', () => {
 type Play = {
   readonly random: Random;
   readonly bench: FuzzBench;
-  /** The session that each agent is asked in. */
+  /** The session that each agent is prompted in. */
   readonly sessions: Map<string, string>;
   /** Ids of lines that are still requests: each must be answered, and once. */
   readonly owed: Set<string>;
@@ -71,7 +71,7 @@ type Play = {
 const inSession = (line: string, sessionId: string): string => line.replace(/"sessionId":"[^"]*"/, `"sessionId":"${sessionId}"`);
 
 function feed({ random, bench, owed }: Play, to: SimSource, line: string, other: string): void {
-  // Long enough that no damage makes it another line's.
+  // Long enough that no damage turns it into another line's.
   const id = `"line ${++fed} ${(fed * 7919) % 999_983}"`;
   const named = line.replace(/"id":(?:\d+|"[^"]*")/, `"id":${id}`);
   const damaged = mutate(random, Buffer.from(named), Buffer.from(other));
@@ -101,7 +101,7 @@ async function open(play: Play, agent: string): Promise<void> {
   if (typeof sessionId === 'string') play.sessions.set(agent, sessionId);
 }
 
-/** A request of our own, which must be answered once whatever went by before it. */
+/** A request of our own, which must be answered once whatever passed before it. */
 async function ask(play: Play, method: string, params: unknown) {
   const id = `"ask ${++play.asked}"`;
   const { client, answers } = play.bench;
@@ -121,7 +121,7 @@ async function untilAnswered({ bench }: Play, asked: Iterable<string>): Promise<
   }
 }
 
-/** Everything that asked has its one answer, nothing went to the wrong place, and each agent can still be talked to. */
+/** Every request has its one response, nothing went to the wrong place, and each agent still responds. */
 async function isWell(play: Play): Promise<void> {
   const { bench, owed, sessions } = play;
   bench.client.say(Buffer.from('\n')); // the line before may have lost its own
@@ -131,7 +131,7 @@ async function isWell(play: Play): Promise<void> {
   owed.clear();
   for (const [agent, sessionId] of sessions) {
     const answer = await ask(play, 'session/prompt', { sessionId, prompt: [{ type: 'text', text: 'still there?' }] });
-    // Closed, deleted or lost on the way: the next frames shall have a session again.
+    // Closed, deleted or lost on the way: the next frames need a session again.
     if (answer?.error !== undefined) await open(play, agent);
   }
 }

@@ -1,4 +1,4 @@
-// From the first event of a history to its end: by chance, then until everybody has said what they owe, then the stop.
+// A history from its first event to its end: random events, then until everybody has sent what they owe, then the stop.
 import { CHUNK_BYTES } from './pipe.ts';
 import type { Run } from './sim-agent.ts';
 import { createWorld, type World } from './world.ts';
@@ -9,7 +9,7 @@ export type Report = {
   readonly frames: number;
   readonly faults: ReadonlyMap<string, number>;
   readonly trace: readonly string[];
-  /** undefined when all was well. */
+  /** undefined when all checks passed. */
   readonly problem: string | undefined;
 };
 
@@ -28,7 +28,7 @@ export async function runHistory(seed: number): Promise<Report> {
   return { seed, events, frames, faults: sim.faults.counts, trace, problem };
 }
 
-/** Whatever chance brings; false when the client goes in the middle of it. */
+/** Random events; false when the client disconnects in the middle. */
 async function live(world: World): Promise<boolean> {
   const { random, faults } = world.sim;
   for (let left = random.int(80, 280); left > 0; left--) {
@@ -69,7 +69,7 @@ function chunk({ sim: { random } }: World): number {
   ]);
 }
 
-/** To the next timer or the next moment at which somebody wants to do something, but not further than `ms`. */
+/** To the next timer or the next moment at which a peer wants to act, but not further than `ms`. */
 function passTime(world: World, ms: number): void {
   const { clock } = world.sim;
   const until = clock.nowMs + ms;
@@ -84,7 +84,7 @@ function passTime(world: World, ms: number): void {
 
 const MAX_DRAIN_EVENTS = 20_000;
 
-/** Everybody reads on and says what they owe. What nobody wants to say ends with its agent's life or a cancel. */
+/** Everybody reads on and sends what they owe. What nobody wants to send ends with its agent's process or a cancel. */
 async function drain(world: World): Promise<void> {
   const { sim, client, acts, runs } = world;
   const { random, clock } = sim;
@@ -131,7 +131,7 @@ function movesLeft({ client, runs, acts }: World): (() => void)[] {
   return moves;
 }
 
-/** An agent that waits for what does not come: it gives up waiting, is cancelled, or dies. */
+/** An agent that waits in vain gives up, is cancelled, or dies. */
 function loosen({ sim, client, acts }: World, run: Run): void {
   const { random } = sim;
   if (random.chance(0.3)) {
@@ -151,7 +151,7 @@ function loosen({ sim, client, acts }: World, run: Run): void {
   }
 }
 
-/** The client goes; what the proxy leaves behind is counted. */
+/** The client disconnects; what the proxy leaves behind is counted. */
 async function end(world: World): Promise<void> {
   const { client, connection, sim } = world;
   const { clock, oracle, random } = sim;

@@ -1,4 +1,4 @@
-// Tools that some of the histories lend to their agents, through the agents' own connections: nothing listens, so all of it is in virtual time.
+// Host tools in some of the histories, through the agents' own connections: nothing listens, so all of it is in virtual time.
 import { type HostTool, text } from '../../src/mcp/server/tool.ts';
 import { delegateTool } from '../../src/mcp/tools/builtin-tools.ts';
 import '../../src/mcp/server/sdk-server.ts'; // loaded now, so that no call has to wait for it
@@ -9,22 +9,22 @@ import type { Body, Sim } from './sim.ts';
 
 export type HostTools = {
   readonly options: HostToolsOptions;
-  /** What is drawn for their sake, so that histories without them stay as they are. */
+  /** A separate random source, so that histories without host tools stay the same. */
   readonly random: Random;
-  /** How much is called here, and how much of that is for other agents. */
+  /** How many calls are made here, and how many of those are delegations. */
   readonly rates: { readonly calls: number; readonly delegations: number };
-  /** Whether an agent takes servers in this way. */
+  /** Whether an agent accepts servers over ACP. */
   takes(agent: string): boolean;
-  /** The names of all servers that agents were told of. */
+  /** The names of all servers that agents were given. */
   readonly servers: string[];
 };
 
-/** As many of the histories that have a policy as this. */
+/** The share of histories with a policy that have host tools. */
 const SHARE = 0.9;
 
 const ENVELOPE = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
 
-/** `ran` hears of every call that is carried out, by its key. */
+/** `ran` gets the key of every call that is executed. */
 export function createHostTools(seed: number, ran: (key: string) => void): HostTools | undefined {
   const random = seeded(seed + 2_000_003);
   if (!random.chance(SHARE)) return undefined;
@@ -57,7 +57,7 @@ export function createHostTools(seed: number, ran: (key: string) => void): HostT
   };
 }
 
-/** A call as an agent sends it: of a file, or of another of the agents. */
+/** A call as an agent sends it: to a file tool, or to delegate to another agent. */
 export function lentCall({ random, rates }: HostTools, serverId: string, key: string, { agents }: Sim, self: string): Body {
   const isDelegation = agents.length > 1 && random.chance(rates.delegations);
   const others = agents.filter((agent) => agent !== self);
@@ -67,23 +67,23 @@ export function lentCall({ random, rates }: HostTools, serverId: string, key: st
   return { serverId, requestId: key, method: 'tools/call', params: { ...called, _meta: ENVELOPE } };
 }
 
-/** The key of the call that sent an agent with this prompt. */
+/** The key of the call that delegated with this prompt. */
 export function delegationIn({ prompt }: Body): string | undefined {
   const [block] = (Array.isArray(prompt) ? prompt : []) as { readonly text?: string }[];
   return block?.text?.startsWith('/w/') ? block.text.replace('/w/', '') : undefined;
 }
 
-/** The server of ours among those that a session is opened with. */
+/** Our server among those that a session is opened with. */
 export function toolServerOf({ mcpServers }: Body): string | undefined {
   const servers = (Array.isArray(mcpServers) ? mcpServers : []) as { readonly name?: string; readonly serverId?: string }[];
   return servers.find(({ name }) => name === 'switchboard')?.serverId;
 }
 
-/** The line as it was before our server was added to it. */
+/** The line as it was before our server was added. */
 export const withoutLent = (line: string): string =>
   line.replace(/,?\{"type":"acp","name":"switchboard","serverId":"switchboard-[\w-]{22}"\}/, '').replace('"mcpServers":[],', '');
 
-/** What one process was lent: the server of each of its sessions, and all that there ever were. */
+/** The host tools of one process: the server of each of its sessions, and all that there ever were. */
 export type Lent = {
   readonly bySession: Map<AgentSession, string>;
   /** What a session had before it was opened again. */

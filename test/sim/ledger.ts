@@ -1,31 +1,31 @@
-// What every peer has said, as it was meant: the truth that the proxy's output is held against. Frames carry their number in
-// `_meta.sim`, and whatever comes out of the proxy is looked up here by that number.
+// The ledger: what every peer has sent, as it was meant. The proxy's output is checked against it. Frames carry their number in
+// `_meta.sim`, by which the proxy's output is looked up here.
 import type { Writing } from './frame-text.ts';
 
 /** A session at an agent. It survives the agent's processes, as sessions on a disk do. */
 export type AgentSession = {
   readonly agent: string;
   readonly native: string;
-  /** Which opening of the client's it goes back to; a session that changes its agent keeps it. */
+  /** The client's opening it goes back to; a session that changes its agent keeps it. */
   readonly lineage: number;
   readonly cwd: string;
   mode: string;
   turns: number;
-  /** The number of the answer that opened it, once that has reached the proxy whole. */
+  /** The number of the response that opened it, once the proxy has all of it. */
   openedBy: number | undefined;
   isDeleted: boolean;
-  /** Opened for an agent that asks another, and not found by the client. */
+  /** Opened for a delegation, and not found by the client. */
   isDelegation: boolean;
   /** The session that it is for, once that is known. */
   delegationFor: AgentSession | undefined;
 };
 
-/** The session of the client's in which it is asked. */
+/** The client's session in which requests appear. */
 export const clientsOwn = (session: AgentSession): AgentSession => (session.delegationFor ? clientsOwn(session.delegationFor) : session);
 
 /**
- * What the proxy must do with a frame: `must` reach the other side, `may` be dropped, or must `never` be heard of
- * because nobody could make sense of it.
+ * What the proxy must do with a frame: `must` reach the other side, `may` be dropped, or `never` be forwarded because nobody could make
+ * sense of it.
  */
 export type Fate = 'must' | 'may' | 'never';
 
@@ -36,16 +36,16 @@ export type AgentFrame = {
   readonly kind: 'update' | 'question' | 'answer' | 'notification' | 'noise';
   readonly method: string | undefined;
   readonly session: AgentSession | undefined;
-  /** Frames of one stream must arrive in the order in which they were said. */
+  /** Frames of one stream must arrive in the order in which they were sent. */
   readonly stream: string | undefined;
   readonly writing: Writing;
-  /** Of a question, as the agent wrote it. */
+  /** Of a request: its id as the agent wrote it. */
   readonly idText: string | undefined;
-  /** Of an answer: the number of the client's frame. */
+  /** Of a response: the number of the client's frame. */
   readonly answerTo: number | undefined;
   readonly about: Readonly<Record<string, unknown>>;
   fate: Fate;
-  /** The proxy has all of its bytes, and its process lived then. */
+  /** The proxy has all of its bytes, and its process was alive then. */
   isDelivered: boolean;
   isHeard: boolean;
 };
@@ -58,15 +58,15 @@ export type ClientFrame = {
   readonly publicId: string | undefined;
   /** The session it means, when the client can know. */
   readonly lineage: number | undefined;
-  /** The lineage that its answer begins. */
+  /** The lineage that its response begins. */
   readonly opens: number | undefined;
   readonly writing: Writing;
-  /** Of an answer: the number of the agent's question. */
+  /** Of a response: the number of the agent's request. */
   readonly answerTo: number | undefined;
   readonly about: Readonly<Record<string, unknown>>;
   readonly fate: Fate;
   isDelivered: boolean;
-  /** Responses that the client has been sent for it. */
+  /** Responses that the client has received for it. */
   answers: number;
 };
 
@@ -75,7 +75,7 @@ export type Ledger = {
   readonly clientFrames: readonly ClientFrame[];
   agentFrame(serial: unknown): AgentFrame | undefined;
   clientFrame(serial: unknown): ClientFrame | undefined;
-  /** Numbers a frame before it is written, since the number goes into it. */
+  /** Numbers a frame before it is written, because the number goes into it. */
   nextSerial(): number;
   noteAgent(frame: AgentFrame): AgentFrame;
   noteClient(frame: ClientFrame): ClientFrame;

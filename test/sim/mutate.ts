@@ -1,7 +1,7 @@
-// Damage to a line of bytes, from one flipped bit to the halves of two lines put together.
+// Damages a line of bytes, from one flipped bit to the joined halves of two lines.
 import type { Random } from './random.ts';
 
-/** Pieces that mean something to whoever reads a frame. */
+/** Fragments with a meaning for a frame's reader. */
 const PIECES = [
   ...['{', '}', '[', ']', '"', ',', ':', '\\', '\n', '\r', '\0', '\u2028', 'null', 'true', '-0', '1e400', '9007199254740993'],
   ...['"id":1,', '"id":null,', '"method":"session/prompt",', '"sessionId":"x",', '"result":{},', '"error":{},', '"params":[],'],
@@ -41,7 +41,7 @@ function once(random: Random, bytes: Buffer, other: Buffer): Buffer {
   }
 }
 
-/** The id of a line that is a request whoever reads it; undefined when somebody could see something else in it. */
+/** The id of a line that every reader takes for a request; undefined when a reader could see something else in it. */
 export function requestIdIn(line: Buffer): string | undefined {
   const text = line.toString('utf8');
   if (line.includes(0x0a) || !Buffer.from(text).equals(line)) return undefined;
@@ -49,7 +49,7 @@ export function requestIdIn(line: Buffer): string | undefined {
     const value = JSON.parse(text) as Record<string, unknown> | null;
     const isRequest =
       typeof value === 'object' && !Array.isArray(value) && typeof value?.method === 'string' && typeof value.id === 'string';
-    // A member that was there twice, or was spelled with an escape, is not there as often or as long as it was written.
+    // A duplicate or escaped member is not found as often or as long as it was written.
     return isRequest && JSON.stringify(value).length === text.length ? JSON.stringify(value.id) : undefined;
   } catch {
     return undefined;

@@ -1,9 +1,9 @@
-// What must be over when nobody has any use for it: questions, sessions at agents, errands, and what is shown of them.
+// What must end once nobody needs it: requests, sessions at agents, delegations, and their display.
 
 import { type AgentFrame, type AgentSession, clientsOwn } from './ledger.ts';
 import { type Evidence, isDiscarded, isThere, nameOf, runOf } from './observations.ts';
 
-/** Of sessions that agents have just opened for a change that nobody wants any more, and of those that have given up their ids. */
+/** Sessions that agents have just opened for a cancelled change, and those that have given up their ids. */
 export function nothingIsAskedForNobody(seen: Evidence): void {
   if (seen.isStopping) return;
   for (const { session, about, fate } of seen.arrived) {
@@ -20,8 +20,8 @@ export function nothingIsAskedForNobody(seen: Evidence): void {
 }
 
 /**
- * What the client was asked in a session that has ended is answered or withdrawn. What a single agent asked and nobody has answered in the
- * client's place is between the two, as it would be without us.
+ * The client's pending requests of an ended session are answered or cancelled. A single agent's requests that nobody has answered for the
+ * client are between the two, as they would be without the proxy.
  */
 export function endedSessionsAskNothing(seen: Evidence): void {
   for (const [id, asked] of seen.endedWith) {
@@ -33,14 +33,14 @@ export function endedSessionsAskNothing(seen: Evidence): void {
   seen.endedWith.clear();
 }
 
-/** The client has cancelled it with the session it is for: what it was sent for has an answer in time. */
+/** The client has cancelled it with its session: its call is answered in time. */
 export function cancelDelegations(seen: Evidence, own: AgentSession, deadlineMs: number): void {
   for (const session of seen.atWork)
     if (session.delegationFor && clientsOwn(session) === own && isAtWork(seen, session) && !seen.calledOff.has(session))
       seen.calledOff.set(session, deadlineMs);
 }
 
-/** It has not answered its prompt, and lives. */
+/** It has not answered its prompt, and is alive. */
 function isAtWork(seen: Evidence, session: AgentSession): boolean {
   const answers = seen.ledger.agentFrames.filter(({ kind, session: of, about }) => of === session && kind === 'answer' && !about.opened);
   const isAnswered = answers.some(({ isDelivered, fate, about }) => isDelivered && (fate !== 'never' || about.isRefused === true));
@@ -49,7 +49,10 @@ function isAtWork(seen: Evidence, session: AgentSession): boolean {
   return isThereStill;
 }
 
-/** Nobody works on for a call that has its answer, was cancelled, or whose process is over; and nobody is asked for one who was told to stop. */
+/**
+ * Nobody works for a call that is answered, was cancelled, or whose process is over; and no request is made for an agent that was told to
+ * stop.
+ */
 export function delegationsEnd(seen: Evidence): void {
   if (seen.isStopping) return;
   const callOf = (session: AgentSession) => seen.delegations.get(session) as AgentFrame;
@@ -71,7 +74,7 @@ export function delegationsEnd(seen: Evidence): void {
   }
 }
 
-/** Terminals that were opened on an errand are given back when it is over. */
+/** Terminals of a delegation are released when it is over. */
 export function delegationsLeaveNoTerminal(seen: Evidence): void {
   for (const [terminalId, { session }] of seen.terminals) {
     const call = session?.delegationFor && seen.delegations.get(session);
@@ -79,7 +82,7 @@ export function delegationsLeaveNoTerminal(seen: Evidence): void {
   }
 }
 
-/** What was opened and is nobody's any more is closed, at an agent that can close. */
+/** Sessions that belong to nobody are closed, at an agent that can close. */
 export function nothingIsLeftOpen(seen: Evidence): void {
   for (const answer of seen.ledger.agentFrames) {
     const { session, about, isDelivered, fate } = answer;
@@ -88,17 +91,17 @@ export function nothingIsLeftOpen(seen: Evidence): void {
     const run = runOf(seen, answer);
     const isHeld = [...seen.bound.values()].some((holder) => holder.isLive && holder.session === session);
     const isClosed = (seen.closedIn.get(run)?.get(session) ?? -1) >= isThereSince;
-    // One that an agent lists before it answers that it is open can be found, and is the client's to close then.
+    // A session that an agent lists before it responds can be found, and is then the client's to close.
     if (isThere(run) && run.model.traits.close && !isHeld && !isClosed && !seen.foundByName.has(session))
       seen.problem(`${session.native} is still open at ${run.agent}#${run.number}, since ${nameOf(answer)}, and nobody has it`);
   }
 }
 
-/** What the proxy shows of its own making has an end. */
+/** Everything the proxy itself displays has an end. */
 export function shownCallsEnd(seen: Evidence): void {
   for (const [toolCallId, publicId] of seen.shownCalls)
     if (seen.bound.get(publicId)?.isLive) seen.problem(`tool call ${toolCallId} is shown in ${publicId} as if it went on`);
 }
 
-/** In this session of the client's, or on an errand for it. */
+/** In this session of the client, or in a delegation for it. */
 export const isOf = ({ session }: AgentFrame, own: AgentSession): boolean => session !== undefined && clientsOwn(session) === own;

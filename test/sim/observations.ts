@@ -1,4 +1,4 @@
-// What has been seen at the proxy's edges so far, and the rules that need nothing else.
+// Observations at the proxy's edges so far, and the checks that need nothing else.
 import type { VirtualClock } from './clock.ts';
 import type { AgentFrame, AgentSession, ClientFrame, Ledger } from './ledger.ts';
 import type { SimSink } from './pipe.ts';
@@ -16,109 +16,109 @@ export type Evidence = {
   readonly problems: string[];
   problem(text: string): void;
   toClient: SimSink | undefined;
-  /** The client has its answer to initialize. */
+  /** The client has its response to initialize. */
   isGreeted: boolean;
   isStopping: boolean;
 
-  /** Requests of the client's that the proxy has and has not answered, by their ids. */
+  /** Client requests that the proxy has and has not answered, by their ids. */
   readonly open: Map<string, ClientFrame[]>;
-  /** Answers with the id null that the client is still to get. */
+  /** Responses with the id null that the client is still to get. */
   nullOwed: number;
-  /** Counts events: what one leads to is written to each peer in an order that means nothing. */
+  /** Counts events: the order in which one event's effects are written to several peers means nothing. */
   event: number;
-  /** Requests that share their id with another and were taken to be the one that was answered. */
+  /** Requests that share their id with another and were taken to be the answered one. */
   readonly guessed: Set<ClientFrame>;
   /** In which event a request was answered. */
   readonly answeredIn: Map<ClientFrame, number>;
   /** When a cancelled prompt must have ended. */
   readonly deadlines: Map<ClientFrame, number>;
-  /** How often a request was passed on, and under which id an agent's process knows it. */
+  /** How often a request was forwarded, and its id at an agent's process. */
   readonly forwarded: Map<ClientFrame, { readonly run: Run; readonly idText: string }[]>;
-  /** Which session a frame was for when it reached the proxy; absent when that was open. */
+  /** The session a frame was for when it reached the proxy; absent when that was open. */
   readonly targets: Map<ClientFrame, AgentSession>;
 
-  /** Whose session a public id is. */
+  /** Which session each public id means. */
   readonly bound: Map<string, Holder>;
-  /** Sessions of which it is a matter of luck what still comes: ended by the client, or opened while it asked for another of that name. */
+  /** Sessions whose frames may or may not come: ended by the client, or opened while it asked for another of that name. */
   readonly loose: Set<AgentSession>;
-  /** Of these, the ones that the client has ended and not spoken of since: under which name, and in which event. */
+  /** Of these, the ones that the client has ended and not mentioned since: under which name, and in which event. */
   readonly left: Map<AgentSession, { readonly publicId: string; readonly event: number }>;
-  /** The process in which a session came back to the client. An earlier one that lives on for others is not asked about it any more. */
+  /** The process in which a session was reopened for the client. An earlier one that still runs for others is no longer asked about it. */
   readonly backIn: Map<AgentSession, number>;
-  /** Loads of a session that were written in this event or before count no more: it has ended since, or come back in another way. */
+  /** Loads of a session that were written up to this event no longer count: it has ended since, or was reopened in another way. */
   readonly leftBehind: Map<AgentSession, number>;
-  /** Changes of agent that have their answer: a session that one of them opened and that nobody has now is discarded. */
+  /** Answered changes of agent: a session that one of them opened and that nobody has now is discarded. */
   readonly settledChanges: Set<ClientFrame>;
-  /** The agent that the proxy last said a session has moved to. */
+  /** The agent that the proxy last reported for a session. */
   readonly saidToMove: Map<string, string>;
   /** Every public id that either side has used towards the other. */
   readonly spokenOf: Set<string>;
-  /** Changes of agent that are under way. */
+  /** Changes of agent in progress. */
   readonly changes: Set<ClientFrame>;
-  /** Of all there were, those for which an agent has been asked to open a session. */
+  /** Of all changes, those for which an agent has been asked to open a session. */
   readonly begunChanges: Set<ClientFrame>;
-  /** Sessions whose updates are a replay that nobody asked for, by the answer that ends it. */
+  /** Sessions whose updates are an unwanted replay, by the response that ends it. */
   readonly withheld: Map<AgentSession, ClientFrame | undefined>;
 
   /** What reached the proxy in this event. */
   arrived: AgentFrame[];
-  /** Frames that must keep their order, as they reached the proxy, and how many of them are behind us. */
+  /** Frames that must keep their order, as they reached the proxy, and how many of them are done. */
   readonly streams: Map<string, { readonly frames: AgentFrame[]; next: number }>;
-  /** Frames that were overtaken in this event; whether they may be missing is plain only at its end. */
+  /** Frames that were overtaken in this event; only its end shows whether they may be missing. */
   overtaken: { readonly frame: AgentFrame; readonly by: AgentFrame }[];
-  /** Questions as the client has them. */
+  /** Requests as the client has them. */
   readonly atClient: Map<string, AgentFrame>;
-  /** The session of the client's that a question was for when it was asked: the client may find a delegated session later. */
+  /** The client's session of a request when it was sent: the client may find a delegated session later. */
   readonly askedFor: Map<AgentFrame, AgentSession>;
   /** The ids of the sessions in which it is asked. */
   readonly askedUnder: Map<AgentFrame, string>;
   /** Those that left it in this event, perhaps behind what made them void. */
   answeredNow: Map<string, AgentFrame>;
-  /** Sessions that a request of the client's has reached by their names alone. */
+  /** Sessions that a client request has reached by name alone. */
   readonly foundByName: Set<AgentSession>;
-  /** Ids that the client has asked for without knowing whose they are. */
+  /** Ids that the client has asked for without knowing their owner. */
   readonly blindLoads: Set<string>;
-  /** Those that belong to a session the client has opened, and the id it has there. */
+  /** Those of a session the client has opened, and the id there. */
   readonly askedInSession: Map<AgentFrame, string>;
-  /** What the proxy asks the client by itself, about a request of an agent's. */
+  /** The proxy's own requests to the client, about an agent's request. */
   readonly standIns: Map<string, AgentFrame>;
   readonly policyModel: PolicyModel | undefined;
   /** The policy that was in force when a frame reached the proxy. */
   readonly saidUnder: Map<AgentFrame, string>;
-  /** Sessions that were refused for the mode they came back in, and the process that has them so: what it says there is for nobody. */
+  /** Sessions refused for the mode they were reopened in, and the process that has them so: its frames there are for nobody. */
   readonly refused: Map<AgentSession, Run>;
-  /** The answers that were the reason. */
+  /** The responses that were the reason. */
   readonly judgedRefused: Set<AgentFrame>;
   /** In which event the proxy last asked a process to close or delete a session. */
   readonly closedIn: Map<Run, Map<AgentSession, number>>;
-  /** Sessions whose turns the proxy has cancelled by itself in this event, and the questions that it took back of agents that live. */
+  /** Sessions whose turns the proxy has cancelled by itself in this event, and the requests of live agents that it withdrew. */
   readonly cancelledHere: Set<AgentSession>;
   takenBack: { readonly asked: AgentFrame; readonly line: string }[];
-  /** Questions whose agents have heard their answers in this event. */
+  /** Requests whose agents have got their answers in this event. */
   readonly answeredHere: Set<AgentFrame>;
-  /** Sessions that are open because one agent asks another, and the calls behind them. */
+  /** Sessions of delegations, and the calls behind them. */
   readonly delegations: Map<AgentSession, AgentFrame>;
-  /** Those of them that were prompted and have not answered. */
+  /** Those that were prompted and have not answered. */
   readonly atWork: Set<AgentSession>;
-  /** Those that the client has cancelled with the session they are for, and when their calls must have an answer. */
+  /** Those that the client has cancelled with their session, and when their calls must be answered. */
   readonly calledOff: Map<AgentSession, number>;
-  /** In which event the agents that were sent were told to stop. */
+  /** In which event the delegated agents were told to stop. */
   readonly toldToStop: Map<AgentSession, number>;
-  /** Tool calls that the proxy shows by itself and has not ended, and in which session. */
+  /** Tool calls that the proxy itself displays and has not ended, and their sessions. */
   readonly shownCalls: Map<string, string>;
-  /** Calls of lent tools that were carried out. */
+  /** Executed host tool calls. */
   readonly lentRuns: Set<string>;
   readonly answered: Set<AgentFrame>;
-  /** Of these, the ones that the agent had taken back before. After a cancel of the client's it may do so once it has its answer. */
+  /** Of these, the ones that the agent had cancelled before. After a client's cancel it may do so once it has its answer. */
   readonly answeredWithdrawn: Set<AgentFrame>;
   readonly answeredByClient: Map<AgentFrame, ClientFrame>;
   readonly mustBeCancelled: Set<AgentFrame>;
   readonly terminals: Map<string, { readonly run: Run; readonly session: AgentSession | undefined }>;
-  /** Who has asked the client under the name of an elicitation, and how many of these are not completed. */
+  /** Who has sent the client an elicitation under a name, and how many of these are not completed. */
   readonly elicitations: Map<string, { readonly run: Run; readonly name: string; open: number }>;
-  /** What the client was asked in sessions that have ended in this event, by the id it has there. */
+  /** The client's pending requests of sessions that have ended in this event, by their ids there. */
   readonly endedWith: Map<string, AgentFrame>;
-  /** Public names of MCP calls, by the question's number. */
+  /** Public names of MCP calls, by the number of the request. */
   readonly mcpNames: Map<number, unknown>;
   readonly toolCalls: Map<string, { readonly run: Run; readonly publicId: string; readonly toolCallId: string }>;
 };
@@ -195,7 +195,7 @@ export function createEvidence(
 export const runOf = ({ runs }: Evidence, frame: AgentFrame): Run =>
   runs.find(({ agent, number }) => agent === frame.agent && number === frame.run) as Run;
 
-/** Between its death and the news of it, what is written to an agent goes nowhere. */
+/** Between its death and the proxy's knowledge of it, what is written to an agent is lost. */
 export const isThere = ({ sim }: Run): boolean => sim.isAlive && !sim.isOver;
 
 export function openRequests({ open }: Evidence): ClientFrame[] {
@@ -204,34 +204,34 @@ export function openRequests({ open }: Evidence): ClientFrame[] {
 
 export const isLoad = ({ method }: ClientFrame): boolean => method === 'session/load' || method === 'session/resume';
 
-/** Whether it cannot be said which agent has a session. */
+/** Whether the owner of a session is ambiguous. */
 export const isChanging = ({ changes }: Evidence, lineage: number | undefined): boolean =>
   lineage !== undefined && [...changes].some((change) => change.lineage === lineage);
 
-/** Opened for a change of agent that failed or was taken back. */
+/** Opened for a change of agent that failed or was cancelled. */
 export function isDiscarded({ settledChanges, bound }: Evidence, session: AgentSession): boolean {
   const isOpenedBy = ({ lineage, about }: ClientFrame) => lineage === session.lineage && about.changesTo === session.agent;
   return [...settledChanges].some(isOpenedBy) && ![...bound.values()].some((holder) => holder.isLive && holder.session === session);
 }
 
-/** From now on the session's updates are a replay that nobody wants, and so is what arrived together with the reason for it. */
+/** From now on the session's updates are an unwanted replay, and so is what arrived together with its cause. */
 export function withhold(seen: Evidence, session: AgentSession, until: ClientFrame | undefined): void {
   seen.withheld.set(session, until);
   for (const frame of seen.arrived) if (frame.session === session && frame.kind === 'update' && frame.fate === 'must') frame.fate = 'may';
 }
 
-/** Of a session in `loose`: it may come, and it may not. */
+/** Of a session in `loose`: it may or may not come. */
 export function letGo(frame: AgentFrame): void {
   if (frame.fate === 'must' || frame.about.isReplay === true) frame.fate = 'may';
 }
 
-/** The client means what it has ended by a name that is nobody else's: it may be there again. */
+/** The client means the session it has ended, by a name nobody else has: it may exist again. */
 export function speakOf({ left, bound }: Evidence, name: string): void {
   if (bound.get(name)?.isLive) return;
   for (const [session, { publicId }] of left) if ([publicId, session.native, listedAs(session)].includes(name)) left.delete(session);
 }
 
-/** What a session of which another has the id is called. */
+/** The alias of a session whose id another one has. */
 export const listedAs = ({ native, agent }: AgentSession): string => `${native}~${agent}`;
 
 export function leaveBehind({ leftBehind }: Evidence, session: AgentSession, event: number): void {
@@ -239,16 +239,16 @@ export function leaveBehind({ leftBehind }: Evidence, session: AgentSession, eve
 }
 
 /**
- * A replay that nobody wants, of a load that was under way when the client ended the session or when it came back in another way. When the
- * session is in use again this cannot be told from what the agent says of it now, and to hold it back would hold that back too, for as long
- * as the old load takes: for ever, perhaps.
+ * An unwanted replay, of a load in progress when the client ended the session or when it was reopened in another way. When the session is
+ * in use again this cannot be distinguished from its current updates, and holding it back would hold those back too, for as long as the old
+ * load takes: perhaps for ever.
  */
 export function isOfLoadLeftBehind({ leftBehind }: Evidence, { session, about }: AgentFrame): boolean {
   const event = session && leftBehind.get(session);
   return about.isReplay === true && event !== undefined && (about.loadedIn as number) <= event;
 }
 
-/** Of a process that had the session before the client closed it, and lives on for others: it came back in a newer one. */
+/** Of a process that had the session before the client closed it, and still runs for others: it was reopened in a newer one. */
 export function isOfEarlierProcess({ backIn }: Evidence, { session, kind, run }: AgentFrame): boolean {
   return kind !== 'answer' && session !== undefined && run < (backIn.get(session) ?? 0);
 }
@@ -256,9 +256,9 @@ export function isOfEarlierProcess({ backIn }: Evidence, { session, kind, run }:
 /** Whether a frame that has not come through may be missing. */
 export function mayBeMissing(seen: Evidence, frame: AgentFrame): boolean {
   if (frame.fate !== 'must' || !frame.isDelivered) return true;
-  // Its request has an answer already: a cancelled turn's, say.
+  // Its request is already answered, for example by the cancel of its turn.
   if (frame.kind === 'answer') return (seen.ledger.clientFrame(frame.answerTo)?.answers ?? 0) > 0;
-  // Answered by the proxy, or nobody is there any more to hear the answer.
+  // Answered by the proxy, or nobody is left to get the answer.
   return frame.kind === 'question' && (seen.answered.has(frame) || !isThere(runOf(seen, frame)));
 }
 
@@ -267,6 +267,6 @@ export const nameOf = (frame: AgentFrame | ClientFrame): string =>
     ? `${frame.kind} ${frame.serial} of ${frame.agent}#${frame.run}${frame.session ? `/${frame.session.native}` : ''} (${frame.method ?? `answer to ${frame.answerTo}`})`
     : `${frame.kind} ${frame.serial} of the client (${frame.method ?? `answer to ${frame.answerTo}`}${frame.publicId === undefined ? '' : ` on ${frame.publicId}`})`;
 
-/** Whether the agent has taken its question back by now, in words that could be understood. */
+/** Whether the agent has cancelled its request by now, in a readable frame. */
 export const isWithdrawn = ({ ledger }: Evidence, asked: AgentFrame): boolean =>
   ledger.agentFrames.some(({ about, isDelivered, fate }) => about.withdraws === asked.serial && isDelivered && fate !== 'never');

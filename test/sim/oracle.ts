@@ -1,4 +1,4 @@
-// Stands at the proxy's edges, sees every byte that goes in and comes out, and says what must not be. It has no part in what happens.
+// The oracle: sees every byte that enters and leaves the proxy, and reports violations. It has no influence on what happens.
 import type { Limits } from '../../src/wire/frame.ts';
 import { checkAgent } from './check-agent.ts';
 import { checkClient, type Received } from './check-client.ts';
@@ -50,20 +50,20 @@ export type Oracle = {
   /** A line that the proxy has written. */
   agentReceived(run: Run, line: string): Heard;
   clientReceived(line: string): Received;
-  /** A tool that the proxy lends is carried out, for the call of this key. */
+  /** A host tool is executed, for the call with this key. */
   lentRan(key: string): void;
-  /** An event and everything it led to is done. */
+  /** An event and all its effects are done. */
   settled(): void;
-  /** Everybody has said what they owed, and time has run out. */
+  /** Everybody has sent what they owed, and time has run out. */
   drained(): void;
   /** The connection was stopped. */
   stopped(): void;
 };
 
-/** What may be queued for a client that does not read, beside what it asked for itself: one chunk's worth, and our own words about it. */
+/** What may be queued for a client that does not read, besides what it requested: one chunk, and our own messages about it. */
 const EDITOR_SLACK_BYTES = CHUNK_BYTES + 16 * 1024;
 
-/** After a crash, these must not reach the agent before the session was brought back. */
+/** After a crash, these must not reach the agent before the session was recovered. */
 const BRINGS_BACK = new Set(['session/prompt', 'session/set_mode', 'session/set_config_option', 'session/fork']);
 
 export function createOracle(
@@ -84,7 +84,7 @@ export function createOracle(
   function requestSaid(frame: ClientFrame): void {
     if (frame.idText === 'null') {
       seen.nullOwed++;
-      frame.answers = 1; // it cannot be told from others, so they are counted together
+      frame.answers = 1; // it cannot be distinguished from others, so they are counted together
       return;
     }
     const idText = frame.idText as string;
@@ -94,12 +94,12 @@ export function createOracle(
     if (frame.about.changesTo !== undefined) seen.changes.add(frame);
     if (isLoad(frame) && frame.lineage === undefined) seen.blindLoads.add(frame.publicId as string);
   }
-  /** From now on the session's open questions are `cancelled`, and its turns have until the deadline to end. */
+  /** From now on the session's pending requests are `cancelled`, and its turns have until the deadline to end. */
   function cancelSaid({ publicId, lineage }: ClientFrame): void {
     const holder = publicId === undefined ? undefined : seen.bound.get(publicId);
     if (!holder) return;
     if (!holder.isLive || !seen.isGreeted || isChanging(seen, lineage) || holder.session.lineage !== lineage) return;
-    // Behind a session/delete it speaks of nothing.
+    // After a session/delete it has no session.
     if (openRequests(seen).some((request) => request.method === 'session/delete' && request.publicId === publicId)) return;
     cancelDelegations(seen, holder.session, clock.nowMs + about.cancelMs);
     for (const request of openRequests(seen))
@@ -125,7 +125,7 @@ export function createOracle(
       const about = seen.standIns.get(id);
       if (frame.about.isUnheard || !about) return;
       seen.standIns.delete(id);
-      // A frame before it in the same chunk may cost its agent its life: then it is taken back before the answer is read.
+      // A frame before it in the same chunk may end its agent: then it is withdrawn before the answer is read.
       seen.answeredNow.set(id, about);
       return;
     }
@@ -249,7 +249,7 @@ export function createOracle(
       endedSessionsAskNothing(seen);
       seen.arrived = [];
       seen.answeredNow.clear();
-      // When the client goes, turns are cancelled also of agents that have just died and hear nothing of it.
+      // When the client disconnects, turns are also cancelled at agents that have just died and get nothing.
       for (const { asked, line } of seen.takenBack)
         if (
           !seen.isStopping &&
@@ -296,23 +296,23 @@ export function createOracle(
     },
   };
 
-  /** Of a session that the client is not let into, has left or was never to know: its agent, if it lives, has heard that nobody will answer. */
+  /** For a session that the client was refused, has left or never knew: its agent, if alive, has got the answer that nobody will answer. */
   function isOfNobody(asked: AgentFrame): boolean {
     const { session } = asked;
     if (!session || (!seen.answered.has(asked) && isThere(runOf(seen, asked)))) return false;
     if (session.isDelegation || seen.loose.has(session)) return true;
     return seen.refused.get(session) === runOf(seen, asked) || isDiscarded(seen, session);
   }
-  /** A turn that the proxy cancels is cancelled in the answers alone at an agent that has not answered initialize. */
+  /** At an agent that has not answered initialize, the proxy cancels a turn only in its responses. */
   function isTooYoungToBeTold(asked: AgentFrame): boolean {
     const hasBegun = ({ kind, agent, run, isDelivered }: AgentFrame) =>
       kind === 'answer' && agent === asked.agent && run === asked.run && isDelivered;
     return seen.answered.has(asked) && !ledger.agentFrames.some(hasBegun);
   }
-  /** Also when the load that means it was written to a process that could not read it any more. */
+  /** Also when the load that means it was written to a process that could no longer read it. */
   function isWithheld(frame: AgentFrame, session: AgentSession): boolean {
     if (seen.withheld.has(session)) return true;
-    // Behind a close the client cannot know whose session it is by then; when the close fails, it is the same.
+    // After a close the client cannot know whose session it is by then; when the close fails, it is the same.
     const isMeant = ({ lineage, publicId = '' }: ClientFrame) =>
       lineage === undefined ? seen.bound.get(publicId)?.session === session : lineage === session.lineage;
     return !runOf(seen, frame).sim.isAlive && openRequests(seen).some((request) => request.method === 'session/resume' && isMeant(request));
@@ -322,15 +322,15 @@ export function createOracle(
     return seen.blindLoads.has(session.native) && ![...seen.bound.values()].some((holder) => holder.isLive && holder.session === session);
   }
   /**
-   * The proxy has asked about it, or about one before it in its stream, and the client's answer was no JSON: nobody can say what it answers,
-   * so it is open as if it had never been said. While others are passed on this excuses nothing: they must not overtake it.
+   * The proxy has asked about it, or about one before it in its stream, and the client's answer was not JSON: nobody can tell what it
+   * answers, so it is open as if it had never been sent. While others are forwarded this excuses nothing: they must not overtake it.
    */
   function waitsForClient(frame: AgentFrame): boolean {
     return [...seen.standIns.values()].some(
       (asked) => asked.stream !== undefined && asked.stream === frame.stream && asked.serial <= frame.serial && !seen.answered.has(asked),
     );
   }
-  /** Of a call of a lent tool: only the client can keep it waiting. */
+  /** Of a host tool call: only the client can keep it waiting. */
   function isOwedAnOutcome(frame: AgentFrame): boolean {
     const { sim, questions } = runOf(seen, frame);
     return (

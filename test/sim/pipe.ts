@@ -1,9 +1,9 @@
-// Stand-ins for the two ends of a pipe that the proxy holds. Only what `wire/connection.ts` and `wire/writer.ts` use of a stream,
-// and nothing moves by itself: the simulator decides when bytes arrive, in which pieces, and when they are taken.
+// Stand-ins for the two ends of a pipe that the proxy holds. They have only what `wire/connection.ts` and `wire/writer.ts` use of a stream,
+// and nothing moves by itself: the simulator decides when bytes arrive, in which chunks, and when they are read.
 import { EventEmitter } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 
-/** As much as one read of a pipe brings. */
+/** The size of one pipe read. */
 export const CHUNK_BYTES = 64 * 1024;
 
 /** What the proxy reads. */
@@ -42,7 +42,7 @@ export class SimSource extends EventEmitter {
     this.#bytesSaid += bytes.length;
     this.#marks.push({ at: this.#bytesSaid, reached });
   }
-  /** The other side says no more; what it said before still arrives. */
+  /** The other side stops writing; what it wrote before still arrives. */
   finish(): void {
     this.#endsAfterBytes ??= this.#bytesSaid;
   }
@@ -51,7 +51,7 @@ export class SimSource extends EventEmitter {
     const lost = Math.min(lostBytes, this.#queue.length);
     this.#queue = this.#queue.subarray(0, this.#queue.length - lost);
     this.#bytesSaid -= lost;
-    // A line that lacks nothing but its line feed is whole once the end has come.
+    // A line that lacks only its line feed is complete once the end has come.
     this.#atEnd = this.#marks.find(({ at }) => at === this.#bytesSaid + 1)?.reached;
     this.#marks = this.#marks.filter(({ at }) => at <= this.#bytesSaid);
   }
@@ -69,7 +69,7 @@ export class SimSource extends EventEmitter {
   end(): void {
     if (this.isOver) return;
     this.isOver = true;
-    // The proxy takes a last line that lacks only its line feed.
+    // The proxy accepts a last line that lacks only its line feed.
     (this.#atEnd ?? this.#marks.find(({ at }) => at === this.bytesDelivered + 1)?.reached)?.();
     this.emit('end');
     this.emit('close');
@@ -80,7 +80,7 @@ export class SimSource extends EventEmitter {
 export class SimSink extends EventEmitter {
   writableLength = 0;
   isEnded = false;
-  /** The proxy was told to wait, and has not been told to go on. */
+  /** The proxy was told to wait, and has not been told to continue. */
   needsDrain = false;
   readonly #highWaterMark: number;
   readonly #onWrite: (bytes: Buffer) => void;
@@ -126,7 +126,7 @@ export class SimSink extends EventEmitter {
     }
     return taken;
   }
-  /** The other side has gone: what is queued is lost, and writing is an error from now on. */
+  /** The other side is gone: queued bytes are lost, and writing is an error from now on. */
   break(): void {
     if (this.isBroken) return;
     this.isBroken = true;

@@ -1,4 +1,4 @@
-// A policy over some of the histories: made by chance, replaced by chance, with the real guard in front of it and a record of what was decided.
+// A random policy for some of the histories, replaced at random, with the real enforcement and a record of its decisions.
 import type { AuditEntry } from '../../src/audit/audit-line.ts';
 import { createEnforcement } from '../../src/proxy/enforcement/create-enforcement.ts';
 import type { Enforcement } from '../../src/proxy/enforcement/enforcement.ts';
@@ -12,25 +12,25 @@ type Decided = AuditEntry & { readonly isWritten: boolean };
 
 export type PolicyModel = {
   readonly enforcement: Enforcement;
-  /** What is drawn for the policy's sake, so that histories without one stay as they are. */
+  /** A separate random source, so that histories without a policy stay the same. */
   readonly random: Random;
-  /** Nothing is blocked, and what would have been is written down. */
+  /** Nothing is blocked; what would have been is recorded. */
   readonly isObserving: boolean;
   /** Names the policy in force. */
   readonly hash: string;
-  /** Whether an agent may not be in a mode, under the policy in force or another. */
+  /** Whether a mode is refused for an agent, under the policy in force or another. */
   refuses(agent: string, mode: string, hash?: string): boolean;
   /** Another policy comes into force. */
   change(): void;
-  /** What was decided about the call of a lent tool, by its key. */
+  /** The decision about a host tool call, by its key. */
   decidedOn(key: string): readonly Decided[];
-  /** What was decided about an agent's request, by its number, and whether that could be written down. */
+  /** The decision about an agent's request, by its number, and whether it could be logged. */
   decided(serial: number): readonly Decided[];
 };
 
-/** Of these, each is allowed, asked, denied or left to the default. */
+/** Each of these is allowed, asked, denied or left to the default. */
 const SUBJECTS = ['read(/w/**)', 'edit(/w/**)', 'execute(ls ...)', 'execute(make ...)', 'elicit', 'other'];
-/** As many histories as this have a policy. */
+/** The share of histories with a policy. */
 const SHARE = 0.45;
 
 export function createPolicyModel(seed: number, trace: (text: string) => void): PolicyModel | undefined {
@@ -39,7 +39,7 @@ export function createPolicyModel(seed: number, trace: (text: string) => void): 
   const entries = new Map<unknown, Decided[]>();
   const mayFail = random.chance(0.2);
   const isObserving = random.chance(0.2);
-  /** What each policy says of modes. */
+  /** What each policy says about modes. */
   const modes = new Map<string, Modes>();
   let version = 0;
   let current = draw();
@@ -51,7 +51,7 @@ export function createPolicyModel(seed: number, trace: (text: string) => void): 
       if (verdict) lists[verdict].push(subject);
     }
     const onErrands = random.pick(['allow', 'allow', 'allow', 'allow', 'allow', 'allow', 'ask', 'deny'] as const);
-    lists[onErrands].push('delegate', 'mcp(switchboard:delegate)'); // by its name too, where all that has none is denied
+    lists[onErrands].push('delegate', 'mcp(switchboard:delegate)'); // also by its name, where everything without one is denied
     const mode = random.weighted<Modes>([
       [5, {}],
       [3, { refuse: ['code'] }],

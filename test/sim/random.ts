@@ -1,4 +1,4 @@
-// Chance with a seed: the same seed makes the same history on every machine.
+// Seeded random numbers: the same seed makes the same history on every machine.
 
 export type Random = {
   /** In [0, 1). */
@@ -7,7 +7,7 @@ export type Random = {
   /** Both ends included. */
   int(from: number, to: number): number;
   pick<T>(items: readonly T[]): T;
-  /** One of the entries, each as likely as its weight. */
+  /** One of the entries, by weight. */
   weighted<T>(entries: readonly (readonly [weight: number, value: T])[]): T;
 };
 

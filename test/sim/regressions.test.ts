@@ -1,4 +1,4 @@
-// Races that seeds of the simulator have found, each told as the shortest conversation that shows it. The seed is in the comment.
+// Races that seeds of the simulator have found, each as its shortest conversation. The seed is in the comment.
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { choosing, type Json, open, UNANSWERED } from '../e2e/harness.ts';
@@ -31,7 +31,7 @@ test('an agent that uses an elicitation id twice completes its own two, and neve
   await client.got('elicitation/complete', ({ elicitationId }) => elicitationId === 'e1');
 });
 
-test('a single agent may complete an elicitation that nobody has heard of', async () => {
+test('a single agent may complete an unknown elicitation', async () => {
   const only = able('only');
   const client = await connected([only]);
   await open(client, CWD);
@@ -40,7 +40,7 @@ test('a single agent may complete an elicitation that nobody has heard of', asyn
 });
 
 // 77002559
-test('a client that hangs up before the line feed of a session/new starts no agent and opens no session', async () => {
+test('a client that disconnects before the line feed of a session/new starts no agent and opens no session', async () => {
   const [left, right] = [able('left'), able('right')];
   const toProxy = new PassThrough();
   const { client, connection: proxy } = await connection([left, right], {}, { fromClient: toProxy });

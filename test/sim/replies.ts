@@ -1,4 +1,4 @@
-// What a simulated agent makes of what it hears: answers after a while, turns with updates and questions in them, and its share of faults.
+// How a simulated agent reacts to frames: responses after a while, turns with updates and requests, and its share of faults.
 import { initializeResult, listResult, openedResult, openSession, optionsOf } from './agent-model.ts';
 import { createQuestions } from './agent-requests.ts';
 import { toolServerOf } from './host-tools.ts';
@@ -9,7 +9,7 @@ import { sayUpdate } from './updates.ts';
 
 export type Replies = {
   hear(heard: Heard): void;
-  /** Words that nobody asked for. */
+  /** Unsolicited frames. */
   chat(): void;
 };
 
@@ -37,7 +37,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
     return self;
   }
 
-  /** Says the answer, well or badly; false when it got lost on the way and is still owed. */
+  /** Sends the response, well or badly; false when it got lost on the way and is still owed. */
   function answer(
     heard: Heard,
     outcome: Outcome,
@@ -72,10 +72,10 @@ export function createReplies(sim: Sim, run: Run): Replies {
       mouth.say({ ...saying, isOrdered: false, id: String(random.int(70_000, 80_000)), fate: 'never', isPlain: true });
     return true;
   }
-  /** The proxy may go on and try another agent. */
+  /** The proxy may continue with another agent. */
   const isMiss = ({ message }: Heard, outcome: Outcome): boolean =>
     sim.agents.length > 1 && 'error' in outcome && (message.method === 'session/load' || message.method === 'session/resume');
-  /** A job that does nothing but answer. */
+  /** A job that only responds. */
   function reply(heard: Heard, outcome: () => Outcome, about: Parameters<typeof answer>[2] = {}): void {
     job(about.session, (self) => {
       if (answer(heard, outcome(), about)) return true;
@@ -84,7 +84,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
     });
   }
 
-  /** Opens a session: now and then with words about it before the answer that names it. */
+  /** Opens a session, sometimes with updates before the response that names it. */
   function open(heard: Heard, lineage: number, cwd: string, isDelegation = false): void {
     let session: AgentSession | undefined;
     let early = faults.happens('early update') ? random.int(1, 3) : 0;
@@ -107,7 +107,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
     });
   }
 
-  /** A session that is opened again has another server than before. */
+  /** A reopened session has another server than before. */
   function takeLent(session: AgentSession, { message: { params = {} } }: Heard): void {
     const serverId = toolServerOf(params);
     if (serverId === undefined || run.lent.all.has(serverId)) return;
@@ -216,7 +216,9 @@ export function createReplies(sim: Sim, run: Run): Replies {
         return reply(heard, () => ({ result: { echo: params.word ?? null } }), { session });
     }
   }
-  /** The params of a session/new are kept by the proxy and used again, so its number says which session is meant, whoever sends it. */
+  /**
+   * The proxy keeps the params of a session/new and uses them again, so the number in them says which session is meant, whoever sends it.
+   */
   function lineageOf(params: Body): number {
     const meta = params._meta as { sim?: unknown } | undefined;
     return ledger.clientFrame(meta?.sim)?.opens ?? ledger.newLineage();

@@ -1,4 +1,4 @@
-// Many histories one after the other, and what they come to.
+// Runs many histories one after the other, and sums them up.
 import { type Report, runHistory } from './history.ts';
 
 export type Totals = {
@@ -31,7 +31,7 @@ export function addTotals(totals: Totals, more: Totals): void {
   totals.failed.push(...more.failed);
 }
 
-/** The end of a history that went wrong, and how to see all of it again. */
+/** The end of a failed history, and how to reproduce it. */
 export function explain({ seed, problem, trace }: Report, lines = 60): string {
   const shown = trace.slice(-lines);
   const left = trace.length - shown.length;

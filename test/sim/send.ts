@@ -1,4 +1,4 @@
-// How an agent says a frame: mostly well, and sometimes so that it cannot be passed on. What became of it stands in the ledger.
+// How an agent sends a frame: mostly well, sometimes so that it cannot be forwarded. The ledger records the outcome.
 import { type Shape, write } from './frame-text.ts';
 import type { AgentFrame, AgentSession, Fate } from './ledger.ts';
 import type { SimSource } from './pipe.ts';
@@ -13,18 +13,18 @@ export type Saying = {
   readonly session?: AgentSession | undefined;
   /** Whether it must keep its place among the session's frames. */
   readonly isOrdered?: boolean;
-  /** It may have to wait for the user, and only keeps its place among its like. */
+  /** It may have to wait for the user, and only keeps its place among its kind. */
   readonly isJudged?: boolean;
   readonly answerTo?: number | undefined;
   readonly about?: Readonly<Record<string, unknown>>;
   readonly fate?: Fate;
-  /** Faults are not wanted here. */
+  /** Without faults. */
   readonly isPlain?: boolean;
-  /** Its words are kept and used again, so they must not have a number. */
+  /** The proxy keeps and reuses its params, so they must not have a number. */
   readonly isUnmarked?: boolean;
 };
 
-/** `refused`: the proxy tells whoever waits. `lost`: nobody can be told. */
+/** `refused`: the proxy informs the waiting side. `lost`: nobody can be informed. */
 export type Said = { readonly frame: AgentFrame; readonly came: 'well' | 'refused' | 'lost' };
 
 export type Mouth = {

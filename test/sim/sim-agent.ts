@@ -1,5 +1,4 @@
-// One life of a simulated agent: it reads what the proxy writes to it, works on several things at once, and dies when its fault says so.
-
+// One process of a simulated agent: it reads what the proxy writes to it, works on several things at once, and dies when its fault says so.
 import type { AgentSpec } from '../../src/agents/defaults.ts';
 import type { Transport } from '../../src/transports/transport.ts';
 import type { AgentModel } from './agent-model.ts';
@@ -18,7 +17,7 @@ export type Job = {
   dueMs: number;
   /** It waits for the client's answer to this. */
   waitsFor: AgentFrame | undefined;
-  /** It does not go on by itself. */
+  /** It does not continue by itself. */
   isMute: boolean;
   isCancelled: boolean;
   /** Returns whether it is done. */
@@ -29,9 +28,9 @@ export type Job = {
 export type Heard = {
   readonly message: Message;
   readonly idText: string | undefined;
-  /** The client's frame behind it; undefined for a request of the proxy's own. */
+  /** The client's frame behind it; undefined for a request of the proxy. */
   readonly client: number | undefined;
-  /** The change of agent for which the proxy asks. */
+  /** The change of agent it is for. */
   readonly change?: number | undefined;
   /** The event in which the proxy wrote it. */
   readonly writtenIn: number;
@@ -46,9 +45,9 @@ export type Run = {
   readonly jobs: Job[];
   /** Sessions that are open in this process. */
   readonly open: Set<AgentSession>;
-  /** The servers that its sessions were opened with by the proxy. */
+  /** The servers that the proxy opened its sessions with. */
   readonly lent: Lent;
-  /** Own questions that have no answer yet. */
+  /** Its own requests that have no answer yet. */
   readonly questions: Set<AgentFrame>;
   isReading: boolean;
   isReady: boolean;
@@ -58,7 +57,7 @@ export type Run = {
   canAct(): boolean;
   act(): void;
   read(maxBytes: number): void;
-  /** The bytes that it has said arrive at the proxy. */
+  /** The bytes that it has sent arrive at the proxy. */
   deliver(maxBytes: number): void;
 };
 
@@ -81,7 +80,7 @@ export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec): Run
     if (simProcess.isMuted) return;
     arriving.push(frame);
     oracle.agentSent(frame);
-    // Last words of a process that was told to end: they may be heard.
+    // Last output of a process that was told to stop: it may arrive.
     if (simProcess.isOver) letGo(frame);
   });
   const self: Run = {
@@ -125,7 +124,7 @@ export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec): Run
     deliver(maxBytes) {
       arriving = [];
       simProcess.source.deliver(maxBytes);
-      // The proxy has ended it on one of these frames: what it did with the others is its own affair.
+      // The proxy has ended it on one of these frames: what it did with the others does not matter.
       if (simProcess.isOver) for (const frame of arriving) letGo(frame);
       simProcess.afterDelivery();
     },

@@ -1,4 +1,4 @@
-// The simulated client: opens sessions, prompts on several at once, answers questions when and how it likes, and makes its own mistakes.
+// The simulated client: opens sessions, prompts several at once, answers requests when and how it likes, and makes its own mistakes.
 
 import type { Received } from './check-client.ts';
 import { createLineReader, type Shape, write } from './frame-text.ts';
@@ -14,7 +14,7 @@ export type ClientSession = {
   isEnding: boolean;
   endedBy: number;
   isStarted: boolean;
-  /** What the option is called that changes its agent. */
+  /** The id of the option that changes its agent. */
   agentOption: string;
 };
 
@@ -42,10 +42,10 @@ export type SimClient = {
   readonly sessions: ClientSession[];
   /** Public ids it has seen in lists. */
   readonly listed: Set<string>;
-  /** Where the last list goes on. */
+  /** Where the last list continues. */
   cursor: string | undefined;
   readonly questions: Question[];
-  /** Requests without an answer, as far as the client knows. */
+  /** Requests without a response, as far as the client knows. */
   readonly waiting: Set<ClientFrame>;
   isReading: boolean;
   isGreeted: boolean;
@@ -106,7 +106,7 @@ export function createSimClient(sim: Sim): SimClient {
     const agentOption = options.find(({ category }) => category === '_agent')?.id ?? 'agent';
     const known = self.sessions.find((session) => session.publicId === publicId && session.lineage === lineage);
     if (known) {
-      if (serial < known.endedBy) return; // it was asked to end behind that
+      if (serial < known.endedBy) return; // it was asked to end after that
       known.isClosed = false;
       known.isEnding = false;
     } else {
@@ -116,7 +116,7 @@ export function createSimClient(sim: Sim): SimClient {
         publicId,
         lineage,
         isClosed: false,
-        // A close or delete of the one before may have reached this one instead.
+        // A close or delete of the previous one may have reached this one instead.
         isEnding: [...self.waiting].some((other) => other.publicId === publicId && ENDS.has(other.method)),
         endedBy: 0,
         isStarted: method !== 'session/new',

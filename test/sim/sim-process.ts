@@ -1,5 +1,4 @@
-// A process that is none: its streams, its ways to end, and the time they take.
-
+// A simulated process: its streams, its ways to end, and the time they take.
 import type { AgentSpec } from '../../src/agents/defaults.ts';
 import type { Exit, Transport } from '../../src/transports/transport.ts';
 import { SimSink, SimSource } from './pipe.ts';
@@ -11,16 +10,16 @@ export type SimProcess = {
   readonly sink: SimSink;
   /** The agent itself is running. */
   readonly isAlive: boolean;
-  /** The proxy has heard of its end, or has ended it: nobody may be left waiting for it. */
+  /** The proxy knows of its end, or has ended it: nobody may be left waiting for it. */
   readonly isOver: boolean;
-  /** What it says is no longer listened to. */
+  /** Its output is no longer read. */
   readonly isMuted: boolean;
-  /** It was told to end. */
+  /** It was told to stop. */
   readonly wasStopped: boolean;
-  /** Dies; `holdsStdout`: something it started keeps the pipe open. */
+  /** Dies; `holdsStdout`: a child keeps the pipe open. */
   die(how: { readonly code: number | null; readonly signal: string | null; readonly holdsStdout?: boolean }): void;
   neverBegin(why: string): void;
-  /** To be called when something was delivered: a process whose output is through has nothing left to wait for. */
+  /** Called after each delivery: a process whose output is drained has nothing left to wait for. */
   afterDelivery(): void;
 };
 
@@ -92,14 +91,14 @@ export function createSimProcess(sim: Sim, spec: AgentSpec, pid: number, onWrite
         isOver = true;
         sink.end();
         if (exit) return Promise.resolve();
-        // Some end when they see the end of their input, some when they are told to, some must be made to.
+        // Some exit at the end of their input, some on SIGTERM, some must be killed.
         if (isAlive)
           timers.after(sim.random.pick([0, 50, spec.timeouts.stopGraceMs, 2 * spec.timeouts.stopGraceMs]), () =>
             die({ code: 0, signal: null, holdsStdout: sim.random.chance(0.2) }),
           );
         return new Promise((resolve) => leavers.push(resolve));
       },
-      // Whoever does not want to hear of it any more stops it as well; else it is over when its end is heard of.
+      // A proxy that no longer listens stops it as well; otherwise it is over when its end is reported.
       kill() {
         wasStopped = true;
         timers.after(1, () => die({ code: null, signal: 'SIGKILL' }));

@@ -1,4 +1,4 @@
-// The proxy through hundreds of seeded histories. One that fails is printed and can be seen again: SIM_SEED=n npx vitest run test/sim
+// The proxy through hundreds of seeded histories. A failed one is printed and can be reproduced: SIM_SEED=n npx vitest run test/sim
 import { afterAll, expect, test } from 'vitest';
 import { runHistory } from './history.ts';
 import { addTotals, explain, noTotals, runSeeds, summary } from './seeds.ts';
@@ -24,7 +24,7 @@ else histories();
 
 function histories(): void {
   const shares = Array.from({ length: Math.ceil(seeds / SHARE) }, (_, i) => 1 + i * SHARE);
-  test.each(shares)('every answer comes once, every frame to its session and in its order: seeds from %i', async (from) => {
+  test.each(shares)('every response comes once, every frame reaches its session in order: seeds from %i', async (from) => {
     const share = await runSeeds(from, Math.min(SHARE, seeds + 1 - from), (report) => {
       if (report.problem !== undefined) process.stdout.write(`\n${explain(report)}\n`);
     });
@@ -32,7 +32,7 @@ function histories(): void {
     expect(share.failed.map((one) => one.seed)).toEqual([]);
   });
 
-  // The second has a policy and lends tools, so that parts of it are not ours.
+  // The second has a policy and host tools, so that parts of it are not ours.
   test.each([7, 67])('the same seed makes the same history: %i', async (one) => {
     const [first, second] = [await runHistory(one), await runHistory(one)];
     expect(second.trace).toEqual(first.trace);

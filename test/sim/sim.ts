@@ -20,14 +20,14 @@ export type Sim = {
   readonly oracle: Oracle;
   /** The policy of this history, if it has one. */
   readonly policyModel: PolicyModel | undefined;
-  /** The tools that agents are lent in this history, if any. */
+  /** The host tools of this history, if any. */
   readonly lent: HostTools | undefined;
-  /** Terminals that the client has made, and for which question. */
+  /** Terminals that the client has created, and for which request. */
   readonly terminals: string[];
   readonly trace: (text: string) => void;
 };
 
-/** The parts of a message that anybody looks at. */
+/** The fields of a message that anybody reads. */
 export type Message = {
   readonly id?: unknown;
   readonly method?: string;

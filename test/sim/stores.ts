@@ -1,4 +1,4 @@
-// What the proxy keeps on disk, kept in memory.
+// The proxy's stores, in memory.
 import type { CapabilityCache } from '../../src/store/capability-cache.ts';
 import type { SessionLog, SessionRecord } from '../../src/store/sessions/session-store.ts';
 

@@ -1,4 +1,4 @@
-// What must hold where a policy is in force: nothing passes undecided, no refused mode is set or offered, and whoever only observes changes nothing.
+// What must hold under a policy: nothing passes undecided, no refused mode is set or offered, and observe mode changes nothing.
 
 import { isJudgedMethod } from './agent-requests.ts';
 import { type AgentFrame, type AgentSession, type ClientFrame, clientsOwn } from './ledger.ts';
@@ -6,7 +6,7 @@ import { type Evidence, isThere, letGo, nameOf, runOf } from './observations.ts'
 import type { Message } from './sim.ts';
 import type { Run } from './sim-agent.ts';
 
-/** Those a policy writes down, whatever becomes of them. */
+/** Those a policy logs, whatever becomes of them. */
 const RECORDED = new Set([
   'session/request_permission',
   'elicitation/create',
@@ -15,7 +15,7 @@ const RECORDED = new Set([
   'terminal/create',
 ]);
 
-/** A question of an agent's reaches the client: by a rule, by the user's own yes, or because nothing is blocked. */
+/** An agent's request reaches the client: by a rule, by the user's own allow, or because nothing is blocked. */
 export function decided(seen: Evidence, frame: AgentFrame): void {
   const { policyModel } = seen;
   if (!policyModel || !RECORDED.has(frame.method as string)) return;
@@ -34,7 +34,7 @@ export function decided(seen: Evidence, frame: AgentFrame): void {
   if (isJudgedMethod(frame.method) && !isAllowed) seen.problem(`${nameOf(frame)} reaches the client, and nobody has allowed it`);
 }
 
-/** The user's yes to the agent's own question about the very same file, asked by the same process in the same session; no two files have one name. */
+/** The user allowed the agent's own request about this file, sent by the same process in the same session; no two files share a name. */
 function wasAllowedBefore(seen: Evidence, write: AgentFrame): boolean {
   return seen.ledger.agentFrames.some(
     (asked) =>
@@ -47,7 +47,7 @@ function wasAllowedBefore(seen: Evidence, write: AgentFrame): boolean {
 
 type RawInput = { readonly path?: string; readonly prompt?: string; readonly command?: readonly string[] };
 
-/** The proxy asks the user about a request that the agent did not ask about. */
+/** The proxy asks the user about an action that the agent did not ask about. */
 export function standIn(seen: Evidence, message: Message, idText: string): AgentFrame | undefined {
   const { toolCall } = (message.params ?? {}) as { toolCall?: { rawInput?: RawInput } };
   const { path, prompt, command } = toolCall?.rawInput ?? {};
@@ -64,7 +64,7 @@ export function standIn(seen: Evidence, message: Message, idText: string): Agent
   return asked;
 }
 
-/** The proxy answers an agent's question: a permission is given because a rule or the user gave it, and for once. */
+/** The proxy answers an agent's permission request: allowed by a rule or by the user, and for once. */
 export function allowedBySomebody(seen: Evidence, asked: AgentFrame, { result }: Message): void {
   const { optionId } = (result?.outcome ?? {}) as { optionId?: string };
   if (!seen.policyModel || asked.method !== 'session/request_permission' || optionId === undefined) return;
@@ -78,7 +78,7 @@ export function allowedBySomebody(seen: Evidence, asked: AgentFrame, { result }:
   if (!byRule && byClient !== 'yes' && byClient !== 'always') seen.problem(`${nameOf(asked)} is allowed, and nobody has allowed it`);
 }
 
-/** An agent hears that it is to change its mode: from the client, which a policy has let pass, or from the proxy, which knows where to. */
+/** An agent is to change its mode: by the client, with the policy's consent, or by the proxy, which knows the target. */
 export function mayBeSet(seen: Evidence, run: Run, { method, params = {} }: Message, client: ClientFrame | undefined): void {
   const { policyModel } = seen;
   const mode = params.modeId;
@@ -96,7 +96,7 @@ export function mayBeSet(seen: Evidence, run: Run, { method, params = {} }: Mess
 
 type Modes = { readonly currentModeId: string; readonly availableModes: readonly { readonly id: string }[] };
 
-/** An answer that opens a session says which modes there are. */
+/** A session response lists the modes. */
 export function modesOnOffer(seen: Evidence, frame: AgentFrame, { result }: Message): void {
   const { policyModel } = seen;
   const modes = result?.modes as Modes | undefined;
@@ -112,7 +112,7 @@ export function modesOnOffer(seen: Evidence, frame: AgentFrame, { result }: Mess
     if (policyModel.refuses(frame.agent, mode)) seen.problem(`${nameOf(frame)} offers mode ${mode}, which the policy refuses`);
 }
 
-/** An answer that says an agent is in a refused mode: it waits until the agent has left that, and others go before it. */
+/** A response with an agent in a refused mode: it waits until the agent has left that mode, and others go before it. */
 export function waitsForMode({ policyModel, saidUnder }: Evidence, frame: AgentFrame): boolean {
   const { modeId } = frame.about;
   if (frame.kind !== 'answer' || typeof modeId !== 'string' || policyModel?.isObserving !== false) return false;
@@ -120,8 +120,8 @@ export function waitsForMode({ policyModel, saidUnder }: Evidence, frame: AgentF
 }
 
 /**
- * Nothing is passed in a session that came back in a refused mode, until it comes back in another; only what the agent still answers is, since
- * every request must have an answer. What it said before the refusal must have come through.
+ * Nothing passes in a session that was reopened in a refused mode, until it is reopened in another; except the agent's responses, since
+ * every request must have one. What it sent before the refusal must have come through.
  */
 export function lookForRefused(seen: Evidence): void {
   if (seen.policyModel?.isObserving !== false) return;
@@ -142,7 +142,7 @@ export function letGoIfRefused(seen: Evidence, frame: AgentFrame): void {
   if (frame.kind !== 'answer' && frame.session && seen.refused.get(frame.session) === runOf(seen, frame)) letGo(frame);
 }
 
-/** It has not come back in another mode since. */
+/** It has not been reopened in another mode since. */
 function isRefusedNow(seen: Evidence, session: AgentSession): boolean {
   const isThereBy = ({ about, fate, isDelivered }: AgentFrame) =>
     (about.backSince !== undefined || about.opened === true) && isDelivered && fate !== 'never';
@@ -150,7 +150,7 @@ function isRefusedNow(seen: Evidence, session: AgentSession): boolean {
   return last !== undefined && seen.judgedRefused.has(last) && isThere(runOf(seen, last));
 }
 
-/** An agent that has gone to a refused mode by itself was noticed. */
+/** An agent that has entered a refused mode by itself was noticed. */
 export function noticed(seen: Evidence, frame: AgentFrame): void {
   const { policyModel } = seen;
   const { modeId } = frame.about;
@@ -159,14 +159,14 @@ export function noticed(seen: Evidence, frame: AgentFrame): void {
     seen.problem(`${nameOf(frame)} goes to mode ${modeId}, which the policy refuses, and nobody has noticed`);
 }
 
-/** Why the client may not change something, in words that only a policy has. */
+/** Why the client may not change something, in a message that only a policy sends. */
 export function isRefusal(seen: Evidence, request: ClientFrame, { error }: Message): void {
   if (!/^Mode ".*" of agent ".*" is not allowed/.test(String(error?.message))) return;
   if (!seen.policyModel) seen.problem(`${nameOf(request)} is refused by a policy, and there is none`);
   else if (seen.policyModel.isObserving) seen.problem(`${nameOf(request)} is refused by a policy that is only to observe`);
 }
 
-/** A lent tool is carried out: once, for the session and the process that it was lent to, and because somebody has allowed it. */
+/** A host tool is executed: once, for the session and process it was given to, and because it was allowed. */
 export function lentRan(seen: Evidence, key: string): void {
   const { policyModel, ledger } = seen;
   const asked = ledger.agentFrames.find(({ about }) => about.key === key && about.isLent === true);

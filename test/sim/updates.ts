@@ -1,4 +1,4 @@
-// The updates of a session, of every kind that the proxy treats in a way of its own and of some that it does not know.
+// The updates of a session, of every kind that the proxy treats specially and some unknown ones.
 import { optionsOf } from './agent-model.ts';
 import type { AgentSession } from './ledger.ts';
 import type { Sim } from './sim.ts';
@@ -15,7 +15,7 @@ const KINDS = [
   [1, '_sim_kind'],
 ] as const;
 
-/** `unwanted`: a load whose replay nobody asked to see. Returns true, for jobs that consist of nothing else. */
+/** `unwanted`: a load whose replay nobody wants. Returns true, for jobs that consist of nothing else. */
 export function sayUpdate(sim: Sim, run: Run, session: AgentSession, kind?: string, bytes = 10, unwanted?: Heard): true {
   const { random } = sim;
   if (kind === undefined && random.chance(0.05)) {

@@ -25,7 +25,7 @@ export type World = {
   readonly runs: readonly Run[];
   readonly connection: Connection;
   readonly trace: readonly string[];
-  /** Does one thing and waits until everything it leads to is done. */
+  /** Does one thing and waits until all its effects are done. */
   event(happen: () => void): Promise<void>;
   readonly events: number;
 };
@@ -40,7 +40,7 @@ export function createWorld(seed: number): World {
   const ledger = createLedger();
   const trace: string[] = [];
   const names = Array.from({ length: random.int(1, 4) }, (_, i) => `a${i + 1}`);
-  // Names of questions that the guard asks, and of servers that are lent, are not to be guessed, and so not drawn from the seed either.
+  // Ids of the proxy's own requests and of host tool servers must be unguessable, so they are not drawn from the seed.
   const nameless = (text: string) =>
     text.replace(/(switchboard|delegated)-[0-9a-f-]{36}/g, '$1-#').replace(/"serverId":"switchboard-[\w-]{22}"/g, '"serverId":"#"');
   const note = (text: string) => void trace.push(`${String(clock.nowMs).padStart(7)}  ${nameless(text)}`);
@@ -56,7 +56,7 @@ export function createWorld(seed: number): World {
     agentSpec(name, {
       command: `/bin/${name}`,
       mcp_transport: lent?.takes(name) ? 'acp' : 'off',
-      framing: 'ndjson', // asked in another one it would not understand a word
+      framing: 'ndjson', // asked in another one it would not understand anything
       isolation: random.chance(0.15) ? 'session' : 'shared',
       on_stall: random.chance(0.2) ? 'cancel' : 'notice',
       timeouts: { cancel_ms: CANCEL_MS, stall_ms: random.pick([0, 5000, 60_000]) },
@@ -67,7 +67,7 @@ export function createWorld(seed: number): World {
   log.append({ sessionId: 'orphan', agent: 'gone', nativeId: 'orphan', cwd: '/w/old', at: clock.for('log').now() });
   const cache = createMemoryCache();
 
-  // Sessions of before: some that an earlier process wrote down, some that only their agent knows.
+  // Sessions from before: some recorded by an earlier process, some known only to their agent.
   for (const model of models.values())
     for (let left = random.int(0, 2); left > 0; left--) {
       const session = openSession(model, ledger, ledger.newLineage(), '/w/old');
@@ -123,7 +123,7 @@ export function createWorld(seed: number): World {
       events++;
       happen();
       await settle();
-      if (lent) await settle(); // a call is shown behind its answer, in the next turn of the loop
+      if (lent) await settle(); // a call is shown after its response, in the next turn of the loop
       oracle.settled();
       if (oracle.problems.length > 0) throw new Error(oracle.problems.join('\n  '));
     },

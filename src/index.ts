@@ -17,7 +17,9 @@ import { stateDir as findStateDir } from './store/state-dir.ts';
 
 export type * from './app/api.ts';
 export { SetupFailure } from './app/setup-failure.ts';
-export { type Client, ClientError, type ClientEvents, createClient } from './client/client.ts';
+export type * from './client/acp-methods.ts';
+export { type Client, type ClientHandlers, createClient, type IncomingRequest } from './client/client.ts';
+export { ClientError } from './client/client-error.ts';
 
 /** Puts a switchboard together; nothing is started before a client needs it. Throws a SetupFailure that says what cannot be used as it is. */
 export async function createSwitchboard(options: SwitchboardOptions = {}): Promise<Switchboard> {

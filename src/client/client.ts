@@ -1,128 +1,140 @@
-// Our own ACP client: what `run`, the bridges and the console stand on. It talks to whatever carries the bytes, and shows every frame to who asks.
-
+// Our ACP client, behind `run`, `mcp`, `agents login` and the console: a vscode-jsonrpc connection over any of our transports.
+import {
+  type CancellationToken,
+  CancellationTokenSource,
+  createMessageConnection,
+  ErrorCodes,
+  type RequestMessage,
+  ResponseError,
+} from 'vscode-jsonrpc/node';
 import type { Sink, Source } from '../wire/byte-stream.ts';
-import { createConnection } from '../wire/connection.ts';
-import type { Frame } from '../wire/frame.ts';
-import { Scanner } from '../wire/scanner/scanner.ts';
+import type { ClientNotifications, ClientRequests, NotificationParamsOf, ParamsOf, ResultOf, Sendable } from './acp-methods.ts';
+import { ClientError, ConnectionEnded } from './client-error.ts';
+import { createMessageTransport } from './message-transport.ts';
 
-/** What the other side answered instead of a result. */
-export class ClientError extends Error {
-  override readonly name = 'ClientError';
-  readonly code: number;
-  readonly data: unknown;
+/** A request that the peer waits for. */
+export type IncomingRequest = {
+  /** Aborted when the peer cancels the request, and when the connection ends. */
+  readonly signal: AbortSignal;
+  /** The request's id, as JSON. */
+  readonly id: string;
+};
 
-  constructor(code: number, message: string, data?: unknown) {
-    super(message);
-    this.code = code;
-    this.data = data;
-  }
-}
+type Handled<Result> = Sendable<Result> | Promise<Sendable<Result>>;
 
-/** There was no answer, and there will be none. */
-export class ConnectionEnded extends ClientError {
-  constructor() {
-    super(-32603, 'the connection has ended');
-  }
-}
-
-export type ClientEvents = {
-  /** A request of the other side; what is returned or thrown (a ClientError) is the answer. `signal` when it takes the request back, `id` as JSON. */
-  request(method: string, params: unknown, signal: AbortSignal, id: string): unknown;
-  notification(method: string, params: unknown): void;
-  /** Every line, as it is on the wire, without its line feed. */
+/** What a client does with messages of the peer. A handler's result is the answer; what it throws (a `ClientError`) is the error. */
+export type ClientHandlers = {
+  readonly requests?: {
+    readonly [Method in keyof ClientRequests]?: (
+      params: ClientRequests[Method]['params'],
+      request: IncomingRequest,
+    ) => Handled<ClientRequests[Method]['result']>;
+  };
+  readonly notifications?: { readonly [Method in keyof ClientNotifications]?: (params: ClientNotifications[Method]) => void };
+  /** Every other request. Without it, the answer is "method not found". */
+  request?(method: string, params: unknown, signal: AbortSignal, id: string): unknown;
+  /** Every other notification. */
+  notification?(method: string, params: unknown): void;
+  /** Every message as it is on the wire, without its line feed. */
   line?(direction: 'sent' | 'received', line: string): void;
 };
 
 export type Client = {
-  request(method: string, params: unknown): Promise<unknown>;
-  notify(method: string, params: unknown): void;
-  /** The other side has gone, or we have; every open request has failed by then. */
+  /** Rejects with a `ClientError`. Parameters and result are typed for the methods of ACP, and `unknown` for others. */
+  request<Method extends string>(method: Method, params: ParamsOf<Method>): Promise<ResultOf<Method>>;
+  notify<Method extends string>(method: Method, params: NotificationParamsOf<Method>): void;
+  /** The connection has ended, from either side. By then every open request has failed. */
   readonly closed: Promise<void>;
   close(): void;
 };
 
-const MAX_FRAME_BYTES = 64 * 1024 * 1024;
+const CANCEL_REQUEST = '$/cancel_request';
 
-export function createClient(input: Source, output: Sink, on: ClientEvents): Client {
-  const open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
-  const answering = new Map<string, AbortController>();
-  let nextId = 0;
-  let isOver = false;
-  let over = () => {};
-  const closed = new Promise<void>((resolve) => {
-    over = resolve;
-  });
-  const leg = createConnection(
-    input,
-    output,
-    { scanner: new Scanner(), maxFrameBytes: MAX_FRAME_BYTES },
-    {
-      frame: received,
-      refused: () => {},
-      oversized: () => {},
-      end,
-      error: end,
+/** Speaks ACP over newline-delimited JSON, as the client. */
+export function createClient(input: Source, output: Sink, handlers: ClientHandlers): Client {
+  /** The requests of the peer that are being answered, by their token in the connection and by their id. */
+  const running = new Map<CancellationToken, IncomingRequest>();
+  const controllers = new Map<string, AbortController>();
+  const transport = createMessageTransport(input, output, handlers.line);
+  const connection = createMessageConnection(transport.reader, transport.writer, undefined, {
+    messageStrategy: transport.strategy,
+    cancellationStrategy: {
+      receiver: { kind: 'request', createCancellationTokenSource: begin },
+      sender: { sendCancellation: async () => {}, cleanup() {} }, // a prompt is cancelled by `session/cancel`
     },
-  );
+  });
+  let isOver = false;
+  const closed = new Promise<void>((resolve) => {
+    connection.onClose(() => {
+      isOver = true;
+      for (const controller of controllers.values()) controller.abort();
+      connection.dispose(); // rejects the open requests
+      resolve();
+    });
+  });
 
-  function end(): void {
-    if (isOver) return;
-    isOver = true;
-    for (const { reject } of open.values()) reject(new ConnectionEnded());
-    open.clear();
-    for (const controller of answering.values()) controller.abort();
-    over();
-  }
-  function send(message: object): void {
-    if (isOver) return;
-    const line = JSON.stringify({ jsonrpc: '2.0', ...message });
-    on.line?.('sent', line);
-    leg.writer.line(`${line}\n`);
-  }
-  function received(frame: Frame): void {
-    const line = frame.bytes.toString('utf8', frame.start, frame.end);
-    on.line?.('received', line);
-    const { id, method, params, result, error } = JSON.parse(line);
-    if (frame.kind === 'response') settle(id, result, error);
-    else if (frame.kind === 'request') void answer(id, method, params);
-    else if (method === '$/cancel_request') answering.get(JSON.stringify(params?.requestId))?.abort();
-    else on.notification(method, params);
-  }
-  function settle(id: unknown, result: unknown, error: { code?: number; message?: string; data?: unknown } | undefined): void {
-    const waiting = typeof id === 'number' ? open.get(id) : undefined;
-    if (!waiting) return;
-    open.delete(id as number);
-    if (error) waiting.reject(new ClientError(error.code ?? -32603, error.message ?? 'no reason given', error.data));
-    else waiting.resolve(result);
-  }
-  async function answer(id: unknown, method: string, params: unknown): Promise<void> {
-    const key = JSON.stringify(id);
+  function begin(message: RequestMessage): CancellationTokenSource {
+    const id = JSON.stringify(message.id);
     const controller = new AbortController();
-    answering.set(key, controller);
+    const source = new CancellationTokenSource();
+    controllers.set(id, controller);
+    running.set(source.token, { signal: controller.signal, id });
+    return source;
+  }
+  async function answer(method: string, params: unknown, token: CancellationToken): Promise<unknown> {
+    const request = running.get(token) as IncomingRequest;
     try {
-      send({ id, result: (await on.request(method, params, controller.signal, key)) ?? null });
+      const handler = handlers.requests?.[method as keyof ClientRequests] as
+        | ((params: unknown, request: IncomingRequest) => unknown)
+        | undefined;
+      if (handler) return await handler(params, request);
+      if (!handlers.request) throw new ClientError(ErrorCodes.MethodNotFound, `Method not found: ${method}`);
+      return await handlers.request(method, params, request.signal, request.id);
     } catch (error) {
-      const { code, message, data } = error instanceof ClientError ? error : new ClientError(-32603, String((error as Error).message));
-      send({ id, error: { code, message, ...(data !== undefined && { data }) } });
+      if (error instanceof ClientError) throw new ResponseError(error.code, error.message, error.data);
+      throw new ResponseError(ErrorCodes.InternalError, String((error as Error).message));
     } finally {
-      answering.delete(key);
+      running.delete(token);
+      controllers.delete(request.id);
     }
   }
+  function notified(method: string, params: unknown): void {
+    if (method === CANCEL_REQUEST) {
+      controllers.get(JSON.stringify((params as { requestId?: unknown } | undefined)?.requestId))?.abort();
+      return;
+    }
+    const handler = handlers.notifications?.[method as keyof ClientNotifications] as ((params: unknown) => void) | undefined;
+    if (handler) handler(params);
+    else handlers.notification?.(method, params);
+  }
 
+  connection.onRequest(answer);
+  connection.onNotification(notified);
+  connection.listen();
   return {
     closed,
-    request(method, params) {
-      if (isOver) return Promise.reject(new ConnectionEnded());
-      const id = nextId++;
-      return new Promise((resolve, reject) => {
-        open.set(id, { resolve, reject });
-        send({ id, method, params });
-      });
+    async request<Method extends string>(method: Method, params: ParamsOf<Method>): Promise<ResultOf<Method>> {
+      if (isOver) throw new ConnectionEnded();
+      try {
+        return await (params === undefined
+          ? connection.sendRequest<ResultOf<Method>>(method)
+          : connection.sendRequest<ResultOf<Method>>(method, params));
+      } catch (error) {
+        throw asClientError(error as Error);
+      }
     },
-    notify: (method, params) => send({ method, params }),
+    notify(method, params) {
+      if (isOver) return;
+      void connection.sendNotification(method, ...(params === undefined ? [] : [params])).catch(() => {}); // `closed` tells of the failure
+    },
     close() {
-      leg.writer.end();
-      end();
+      transport.writer.end();
+      transport.reader.close();
     },
   };
+}
+
+function asClientError(error: Error): ClientError {
+  if (!(error instanceof ResponseError) || error.code === ErrorCodes.PendingResponseRejected) return new ConnectionEnded();
+  return new ClientError(error.code, error.message, error.data);
 }

@@ -1,6 +1,8 @@
 // Sessions with agents as somebody without an editor has them: a prompt goes out, what came of it comes back as one piece.
 import type { Readable, Writable } from 'node:stream';
-import { type Client, ClientError, createClient } from './client.ts';
+import type { Capabilities } from './acp-methods.ts';
+import { type Client, createClient } from './client.ts';
+import { ClientError } from './client-error.ts';
 
 export type ToolCallSeen = { readonly toolCallId: string; title: string; kind: string; status: string };
 
@@ -51,7 +53,7 @@ export type Conversations = {
 
 /** What the client can do besides prompting, and who does it. */
 export type Lent = {
-  readonly capabilities: unknown;
+  readonly capabilities: Capabilities;
   serve(sessionId: string, method: string, params: unknown): Promise<unknown>;
 };
 

@@ -1,6 +1,6 @@
 // Composes the console: the server for pages, the state they show, and the ACP client behind their actions.
 import type { Readable, Writable } from 'node:stream';
-import { ClientError } from '../client/client.ts';
+import { ClientError } from '../client/client-error.ts';
 import type { Secrets } from '../redaction/redact.ts';
 import { chatActions } from './actions/chat.ts';
 import { policyHandlers } from './actions/policy.ts';

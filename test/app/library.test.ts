@@ -5,7 +5,7 @@ import path from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import {
-  type ClientEvents,
+  type ClientHandlers,
   type ClientStreams,
   createClient,
   createSwitchboard,
@@ -32,7 +32,7 @@ async function embedded(options: SwitchboardOptions = {}) {
 }
 
 /** A client with an open session, and the agent's text in it. */
-async function clientOf(connect: (streams: ClientStreams) => unknown, request: ClientEvents['request'] = () => NO) {
+async function clientOf(connect: (streams: ClientStreams) => unknown, request: ClientHandlers['request'] = () => NO) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const connection = connect({ input, output });
   let said = '';

@@ -18,10 +18,11 @@ beforeAll(async () => {
   const [{ filename }] = JSON.parse(stdout);
   const installed = path.join(dir, 'node_modules', 'acp-switchboard');
   mkdirSync(installed, { recursive: true });
-  // It is self-contained: its types refer to no package but Node's.
+  // It is self-contained, but for types: of Node, and of the ACP SDK, a dependency that npm installs.
   await run('tar', ['-xzf', path.join(dir, filename), '--strip-components=1', '-C', installed]);
   mkdirSync(path.join(dir, 'node_modules', '@types'));
-  for (const name of ['@types/node', 'undici-types'])
+  mkdirSync(path.join(dir, 'node_modules', '@agentclientprotocol'));
+  for (const name of ['@types/node', 'undici-types', '@agentclientprotocol/sdk'])
     symlinkSync(path.join(root, 'node_modules', name), path.join(dir, 'node_modules', name));
   writeFileSync(path.join(dir, 'package.json'), '{ "type": "module" }');
 });
@@ -48,6 +49,7 @@ test('the example in docs/embedding.md compiles, runs, and prints the documented
     cwd: dir,
   }).catch(({ stdout }) => expect.fail(stdout));
   const env = { PATH: process.env.PATH, HOME: dir, SWITCHBOARD_HOME: path.join(dir, 'state') };
+  rmSync(path.join(dir, 'node_modules', '@agentclientprotocol'), { recursive: true }); // only its types are needed
   const { stdout, stderr } = await run(process.execPath, ['example.js'], { cwd: dir, env });
   const [, said] = /```text\n(.*?)```/s.exec(guide) ?? [];
   expect(stdout.trimEnd()).toBe(said?.trimEnd());

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { PromptBlocks } from '../../client/acp-methods.ts';
 import { CommandFailure } from '../failure.ts';
 import { refuse } from '../resolve-config.ts';
 
@@ -23,7 +24,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Throws when the agent takes no such thing, before anything is read or sent. */
-export async function attachments(flags: AttachmentFlags, agent: string, capabilities: PromptCapabilities): Promise<readonly unknown[]> {
+export async function attachments(flags: AttachmentFlags, agent: string, capabilities: PromptCapabilities): Promise<PromptBlocks> {
   const { image = [], audio = [], file = [] } = flags;
   for (const kind of ['image', 'audio'] as const)
     if ((flags[kind] ?? []).length > 0 && capabilities[kind] !== true)
@@ -39,7 +40,7 @@ export async function attachments(flags: AttachmentFlags, agent: string, capabil
   ]);
 }
 
-async function media(kind: 'image' | 'audio', name: string): Promise<unknown> {
+async function media(kind: 'image' | 'audio', name: string): Promise<PromptBlocks[number]> {
   const mimeType = TYPES[path.extname(name).toLowerCase()];
   if (!mimeType?.startsWith(`${kind}/`)) {
     const known = Object.entries(TYPES).flatMap(([extension, type]) => (type.startsWith(`${kind}/`) ? [extension] : []));
@@ -48,7 +49,7 @@ async function media(kind: 'image' | 'audio', name: string): Promise<unknown> {
   return { type: kind, mimeType, data: (await read(name)).toString('base64') };
 }
 
-async function embedded(name: string): Promise<unknown> {
+async function embedded(name: string): Promise<PromptBlocks[number]> {
   const bytes = await read(name);
   const uri = pathToFileURL(path.resolve(name)).href;
   const text = bytes.toString('utf8');
@@ -61,7 +62,7 @@ async function embedded(name: string): Promise<unknown> {
   };
 }
 
-async function link(name: string): Promise<unknown> {
+async function link(name: string): Promise<PromptBlocks[number]> {
   await read(name); // that it is there is to be said here, and not by the agent
   return { type: 'resource_link', uri: pathToFileURL(path.resolve(name)).href, name: path.basename(name) };
 }

@@ -1,7 +1,7 @@
 // What went wrong, in words with the way on, and the exit code that says what kind it is.
 
 import type { AuditEntry } from '../../audit/audit-line.ts';
-import { ClientError } from '../../client/client.ts';
+import { ClientError } from '../../client/client-error.ts';
 import { withoutControls } from '../../control-characters.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import { CommandFailure } from '../failure.ts';

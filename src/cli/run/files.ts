@@ -1,12 +1,13 @@
 // The files a terminal client lends its agent: those of the working directory, and as much more as the user said.
-import { ClientError } from '../../client/client.ts';
+import type { Capabilities } from '../../client/acp-methods.ts';
+import { ClientError } from '../../client/client-error.ts';
 import { ProxyError } from '../../errors.ts';
 import { rootsOf } from '../../workspace/roots.ts';
 import { createWorkspace } from '../../workspace/workspace.ts';
 
 export type Files = {
   /** What is said in `initialize`. */
-  readonly capabilities: unknown;
+  readonly capabilities: Capabilities;
   serve(method: string, params: unknown): Promise<unknown>;
   stop(): Promise<void>;
 };

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { UNHEARD } from '../../app/events.ts';
 import { VERSION } from '../../app/package-files.ts';
 import type { PolicyFlags } from '../../app/policy.ts';
+import type { Capabilities, PromptBlocks } from '../../client/acp-methods.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { errorCode } from '../../config/watch-files.ts';
 import { createLiveCleaner, type LiveCleaner } from '../../redaction/redact-stream.ts';
@@ -168,24 +169,24 @@ type Talk = {
   readonly flags: RunFlags;
   readonly settings: readonly string[];
   readonly commands: Promise<void>;
-  readonly capabilities: unknown;
+  readonly capabilities: Capabilities;
   /** The ids of the ways to log in. */
   readonly offered: (methods: readonly string[]) => void;
 };
 
-type Said = Omit<Talk, 'agent' | 'capabilities' | 'offered'> & { readonly blocks: readonly unknown[] };
+type Said = Omit<Talk, 'agent' | 'capabilities' | 'offered'> & { readonly blocks: PromptBlocks };
 
 async function converse(client: Client, turns: Turns, talked: Talk): Promise<number> {
   const { agent, prompts, prompt, flags, settings, commands, capabilities, offered } = talked;
-  const { agentCapabilities = {}, authMethods } = (await client.request('initialize', {
+  const { agentCapabilities = {}, authMethods } = await client.request('initialize', {
     protocolVersion: 1,
     clientCapabilities: capabilities,
     clientInfo: { name: 'switchboard-run', title: 'switchboard run', version: VERSION },
-  })) as { agentCapabilities?: Readonly<Record<string, unknown>>; authMethods?: readonly { readonly id: string }[] | null };
+  });
   offered((authMethods ?? []).map(({ id }) => id));
   const params = { cwd: process.cwd(), mcpServers: [] };
   const { promptCapabilities = {}, sessionCapabilities = {} } = agentCapabilities;
-  const blocks = await attachments(flags, agent, promptCapabilities as Readonly<Record<string, unknown>>);
+  const blocks = await attachments(flags, agent, promptCapabilities);
   const opened =
     flags.resume === undefined ? await openSession(client, params) : await takeUpSession(client, flags.resume, params, agentCapabilities);
   const ended = talk(client, turns, opened, { prompts, prompt, flags, settings, commands, blocks });
@@ -245,7 +246,7 @@ function cleanLine(line: string, clean: LiveCleaner): string {
 type Turns = {
   /** Whether anything has been asked of the agent. */
   hasBegun(): boolean;
-  prompt(opened: Opened, blocks: readonly unknown[]): Promise<number>;
+  prompt(opened: Opened, blocks: PromptBlocks): Promise<number>;
   /** Whether there was a turn to cancel, and it had not been cancelled before. */
   cancel(): boolean;
 };
@@ -259,7 +260,7 @@ function createTurns(client: Client, output: TurnOutput): Turns {
       current = sessionId;
       hasBegun = true;
       try {
-        const { stopReason } = (await client.request('session/prompt', { sessionId, prompt: blocks })) as { stopReason?: string };
+        const { stopReason } = await client.request('session/prompt', { sessionId, prompt: blocks });
         output.end();
         if (stopReason !== 'end_turn') output.tagged('stopped', stopReason ?? 'no reason given');
         return stopReason === 'cancelled' ? EXIT.interrupted : EXIT.ok;

@@ -1,6 +1,8 @@
 // One session in a terminal: opened or taken up again, prompted, cancelled. It knows the protocol and the outputs, and not where they come from.
 
-import { type Client, ClientError } from '../../client/client.ts';
+import type { ParamsOf } from '../../client/acp-methods.ts';
+import type { Client } from '../../client/client.ts';
+import { ClientError } from '../../client/client-error.ts';
 import { fields } from '../../json-object.ts';
 import { nearestOf } from '../../policy/format/nearest.ts';
 import { CommandFailure } from '../failure.ts';
@@ -18,13 +20,18 @@ const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? val
 const texts = (values: readonly unknown[], key: string): string[] =>
   values.flatMap((value) => (typeof fields(value)[key] === 'string' ? [fields(value)[key] as string] : []));
 
-export async function openSession(client: Client, params: Fields): Promise<Opened> {
+export async function openSession(client: Client, params: ParamsOf<'session/new'>): Promise<Opened> {
   const result = fields(await client.request('session/new', params));
   return opened(String(result.sessionId), result);
 }
 
 /** By resume where the agent can, since nobody reads the replay; else by load. */
-export async function takeUpSession(client: Client, sessionId: string, params: Fields, capabilities: Fields): Promise<Opened> {
+export async function takeUpSession(
+  client: Client,
+  sessionId: string,
+  params: ParamsOf<'session/new'>,
+  capabilities: Fields,
+): Promise<Opened> {
   const canResume = fields(capabilities.sessionCapabilities).resume;
   const method = canResume !== undefined && canResume !== null && canResume !== false ? 'session/resume' : 'session/load';
   try {
@@ -77,5 +84,7 @@ export async function setOption(client: Client, { sessionId, options }: Opened, 
       `"${value}" is not a valid value for ${id}`,
       nearestOf(value, isBoolean ? ['true', 'false'] : option.values, 'values'),
     );
-  await client.request('session/set_config_option', { sessionId, configId: id, value: isBoolean ? value === 'true' : value });
+  const given = { sessionId, configId: id };
+  if (isBoolean) await client.request('session/set_config_option', { ...given, type: 'boolean', value: value === 'true' });
+  else await client.request('session/set_config_option', { ...given, value });
 }

@@ -1,7 +1,7 @@
 // Earlier requests to try a policy on: permission requests in transcripts, or requests in a recording.
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ClientError } from '../../client/client.ts';
+import { ClientError } from '../../client/client-error.ts';
 import type { PastRequest } from '../../console/actions/policy-store.ts';
 import type { SessionRow } from '../../console/protocol/state.ts';
 import type { Place } from '../../policy/actions/action.ts';

@@ -1,5 +1,5 @@
 // Files and terminals that the console serves to agents, limited to the session's directories.
-import { ClientError } from '../../client/client.ts';
+import { ClientError } from '../../client/client-error.ts';
 import type { Host } from '../../console/client/workspace.ts';
 import { ProxyError } from '../../errors.ts';
 import { type Roots, rootsOf } from '../../workspace/roots.ts';

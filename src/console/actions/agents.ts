@@ -1,6 +1,6 @@
 // The Agents screen: resource use, host tool connections, and stopping an agent.
 import { z } from 'zod';
-import { ClientError } from '../../client/client.ts';
+import { ClientError } from '../../client/client-error.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { AgentActions, AgentLoad, AgentTopics, HostTools } from '../protocol/agents.ts';
 import type { ActionsOf, Handlers, TopicsOf } from '../server/screens.ts';

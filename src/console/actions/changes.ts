@@ -2,7 +2,7 @@
 // was shown is written: a change with redacted text cannot be applied here.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ClientError } from '../../client/client.ts';
+import { ClientError } from '../../client/client-error.ts';
 import { fields } from '../../json-object.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { ByUser, Host } from '../client/workspace.ts';

@@ -1,6 +1,6 @@
 // The Policy screen: rules in force with hit counts, explanations, and dry runs of an edited policy.
 import { z } from 'zod';
-import { ClientError } from '../../client/client.ts';
+import { ClientError } from '../../client/client-error.ts';
 import { summaryOf } from '../../policy/actions/summary.ts';
 import { decide } from '../../policy/decide.ts';
 import { describedAction, isAction } from '../../policy/explain.ts';

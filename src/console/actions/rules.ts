@@ -1,6 +1,6 @@
 // "Always" as a rule: proposed for a pending request, shown with its file, edited, saved; then the request is answered accordingly.
 import { z } from 'zod';
-import { ClientError } from '../../client/client.ts';
+import { ClientError } from '../../client/client-error.ts';
 import type { Action } from '../../policy/actions/action.ts';
 import { decide } from '../../policy/decide.ts';
 import { addRule, ruleText } from '../../policy/rules/add-rule.ts';

@@ -1,6 +1,6 @@
 // Actions on sessions and agents. Agents are named as in the configuration.
 import { z } from 'zod';
-import { ClientError } from '../../client/client.ts';
+import { ClientError } from '../../client/client-error.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { ConsoleClient } from '../client/console-client.ts';
 import type { Attached, Transcripts } from '../console.ts';

@@ -1,6 +1,6 @@
 // Answers agent requests: permission requests and elicitations go to the pages, files and terminals to the workspace.
 
-import { ClientError } from '../../client/client.ts';
+import { ClientError } from '../../client/client-error.ts';
 import { fields } from '../../json-object.ts';
 import type { PolicyResult } from '../state/pending-requests.ts';
 import { list, text } from '../state/read-update.ts';

@@ -1,7 +1,8 @@
 // The console's ACP client: turns page actions into requests and answers agent requests. To the proxy it is a client like any other, so
 // policy, tools and records apply.
 import type { Readable, Writable } from 'node:stream';
-import { type Client, ClientError, createClient } from '../../client/client.ts';
+import { type Client, createClient } from '../../client/client.ts';
+import { ClientError } from '../../client/client-error.ts';
 import { fields } from '../../json-object.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import { createChanges } from '../actions/changes.ts';
@@ -91,11 +92,17 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
   async function option({ sessionId, option: id, value }: Given<'option'>): Promise<unknown> {
     await wake(sessionId);
     if (id === MODE_OPTION) {
-      await client.request('session/set_mode', { sessionId, modeId: value });
+      await client.request('session/set_mode', { sessionId, modeId: String(value) });
       state.event(sessionId, { e: 'option', id, value });
       return {};
     }
-    const answer = fields(await client.request('session/set_config_option', { sessionId, configId: id, value }));
+    const given = { sessionId, configId: id };
+    const answer = fields(
+      await client.request(
+        'session/set_config_option',
+        typeof value === 'boolean' ? { ...given, type: 'boolean', value } : { ...given, value },
+      ),
+    );
     if (Array.isArray(answer.configOptions)) state.options(sessionId, answer);
     state.accepts(sessionId, sessions.acceptsOf(state.row(sessionId)?.agent ?? ''));
     return {};

@@ -1,7 +1,8 @@
 // Opens, reopens and forks the console's sessions. Each is shown from its first update on.
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { type Client, ClientError } from '../../client/client.ts';
+import type { Client } from '../../client/client.ts';
+import { ClientError } from '../../client/client-error.ts';
 import { fields } from '../../json-object.ts';
 import type { Accepts } from '../protocol/conversation.ts';
 import type { InSession, SessionActions } from '../protocol/sessions.ts';

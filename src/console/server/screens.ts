@@ -1,7 +1,7 @@
 // What a screen registers with the server: actions and topics. Parameters are validated first. No action runs a program that the page
 // names.
 import { z } from 'zod';
-import { ClientError } from '../../client/client.ts';
+import { ClientError } from '../../client/client-error.ts';
 import { neutralise } from '../state/clean-text.ts';
 import type { Page } from './page-connection.ts';
 

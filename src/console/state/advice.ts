@@ -1,6 +1,6 @@
 // Advice for a failure that an agent or the proxy reported.
 
-import { ClientError } from '../../client/client.ts';
+import { ClientError } from '../../client/client-error.ts';
 import { fields } from '../../json-object.ts';
 import type { LoginMethod } from '../protocol/chat.ts';
 import type { Advice } from '../protocol/conversation.ts';

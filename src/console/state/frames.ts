@@ -1,6 +1,6 @@
 // Live frames for the pages. While no page is open, the observers do nothing.
 import { z } from 'zod';
-import { ClientError } from '../../client/client.ts';
+import { ClientError } from '../../client/client-error.ts';
 import type { Secrets } from '../../redaction/redact.ts';
 import type { FrameRecord } from '../../store/frame-log/frame-filter.ts';
 import type { Side } from '../../store/frame-log/frame-lines.ts';

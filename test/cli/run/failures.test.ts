@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { CommandFailure } from '../../../src/cli/failure.ts';
 import { inOwnWords } from '../../../src/cli/run/failures.ts';
-import { ClientError } from '../../../src/client/client.ts';
+import { ClientError } from '../../../src/client/client-error.ts';
 
 function told(message: string, data?: unknown, code = -32603): CommandFailure {
   const failure = inOwnWords(new ClientError(code, message, data), 'mine', (text) => text.replaceAll('hunter2', '[redacted]'));

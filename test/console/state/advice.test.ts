@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ClientError } from '../../../src/client/client.ts';
+import { ClientError } from '../../../src/client/client-error.ts';
 import type { AgentRow } from '../../../src/console/protocol/state.ts';
 import { adviceOn } from '../../../src/console/state/advice.ts';
 

@@ -141,7 +141,7 @@ describe('in the browser, under a policy', () => {
     turns.set('other', asks(run('make clean && $X')).turn);
     await prompt(page, 'other');
     await page.locator('.request-card').getByRole('button', { name: 'Always' }).click();
-    await page.getByText('No rule can be made for this request: it holds').waitFor();
+    await page.getByText('No rule can be made for this request: it contains').waitFor();
     await page.getByRole('button', { name: 'Back' }).click();
     await page.locator('.request-card').getByRole('button', { name: 'No' }).first().click();
     await ends(page, 3);

@@ -9,7 +9,7 @@ import { type Hits, hitKey, type Policy } from '../policy/policy.ts';
 import { combine } from '../policy/rules/layers.ts';
 import { rememberedLayer } from '../policy/rules/remembered.ts';
 import { createEnforcement } from '../proxy/enforcement/create-enforcement.ts';
-import type { Enforcement } from '../proxy/enforcement/enforcement.ts';
+import type { CreateEnforcement } from '../proxy/enforcement/enforcement.ts';
 import type { CurrentPolicy } from '../proxy/enforcement/evaluate.ts';
 import type { Redactor } from '../redaction/redact.ts';
 import { createSerialQueue } from '../serial-queue.ts';
@@ -38,7 +38,7 @@ export type Enforcing = {
 
 export type EnforcedPolicy = {
   /** One for each connection: what was answered for a session alone is not for the session of the same name at another client. */
-  enforcement(): Enforcement;
+  enforcement(): CreateEnforcement;
   /** Other files than before, or another policy in the configuration itself. One that cannot be used changes nothing. */
   use(policies: Config['policies']): Promise<void>;
   /** The files are read again, without waiting until somebody says that they have changed. */

@@ -6,7 +6,7 @@ import { createRunningRecord, newMark } from '../agents/running-record.ts';
 import type { Config } from '../config/config.ts';
 import { systemClock } from '../proxy/context.ts';
 import { saidOfCounts } from '../proxy/counters.ts';
-import type { Enforcement } from '../proxy/enforcement/enforcement.ts';
+import type { CreateEnforcement } from '../proxy/enforcement/enforcement.ts';
 import { type Connection, connect } from '../proxy/proxy.ts';
 import type { HostToolsOptions } from '../proxy/tools/host-tools.ts';
 import type { Secrets } from '../redaction/redact.ts';
@@ -35,7 +35,7 @@ export type Shared = {
   readonly say: Say;
   readonly onProblem: (error: unknown) => void;
   readonly events: Listener;
-  readonly enforcement: () => Enforcement | undefined;
+  readonly enforcement: () => CreateEnforcement | undefined;
   readonly log: SessionLog;
   readonly cache: CapabilityCache;
   readonly scanner: Scanner;

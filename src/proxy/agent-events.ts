@@ -5,10 +5,13 @@ import type { Frame } from '../wire/frame.ts';
 import { idTextOf } from '../wire/scanner/large-frame.ts';
 import type { Agent, AgentEvents } from './agents/agent.ts';
 import type { PoolEvents } from './agents/agent-pool.ts';
-import { NARROWED } from './enforcement/enforcement.ts';
+import { type EnforcementHost, NARROWED } from './enforcement/enforcement.ts';
 import { fromAgent } from './from-agent.ts';
 import { keepHandshake } from './initialize.ts';
+import { updateLine } from './messages.ts';
 import type { ProxyParts } from './parts.ts';
+import { tell } from './sessions/attachments.ts';
+import { closeAt } from './sessions/change-agent.ts';
 import { forgetAllParked } from './sessions/close-session.ts';
 import { announceOptions } from './sessions/config-options.ts';
 import { failOpenToolCalls } from './sessions/cut-off.ts';
@@ -56,8 +59,7 @@ export function createAgentEvents({ parts, isInitialized, afterInitialize, onSta
       const { enforcement } = proxy.context;
       if (enforcement?.refusesReturn(answer))
         call.onFail(failure('ANSWER_REFUSED', [`agent "${agent.name}"`, call.method, STRAY_RETURN], { agent: agent.name }));
-      else if (enforcement && NARROWED.has(call.method))
-        enforcement.answer(proxy, agent, call, answer, (narrowed) => call.onAnswer(narrowed));
+      else if (enforcement && NARROWED.has(call.method)) enforcement.answer(agent, call, answer, (narrowed) => call.onAnswer(narrowed));
       else call.onAnswer(answer);
     },
     onStray: () => void parts().context.counters.strayAnswers++,
@@ -126,5 +128,27 @@ export function createRegistryDeps(parts: () => ProxyParts): RegistryDeps {
       revokeAttachment(session);
       enforcement?.ended(session);
     },
+  };
+}
+
+export function createEnforcementHost(parts: () => ProxyParts): EnforcementHost {
+  return {
+    get clock() {
+      return parts().context.clock;
+    },
+    get requests() {
+      return parts().requests;
+    },
+    singleAgent: () => parts().pool.single,
+    report: (text) => parts().context.report(text),
+    warn: (session, title, text) => tell(parts(), session, 'warning', title, text),
+    update: (sessionId, update) => parts().client.line(updateLine(sessionId, JSON.stringify(update))),
+    skipLine: (agent, reason) => skipLine(parts(), agent, reason),
+    cancelTurns: (session) => cancelTurns(parts(), session),
+    cutOff(session) {
+      parts().requests.endOf(session);
+      revokeAttachment(session);
+    },
+    closeAt,
   };
 }

@@ -45,7 +45,7 @@ function pass(proxy: ProxyParts, agent: Agent, session: Session | undefined, fra
   const twice = duplicateKeys(proxy, frame);
   if (twice !== undefined) return skipLine(proxy, agent, twice);
   if (frame.method === 'mcp/message' && noteTakenByUs(proxy, agent, frame)) return;
-  if (proxy.context.enforcement?.refusesNotification(proxy, agent, session, frame)) return void proxy.context.counters.refusedFromAgents++;
+  if (proxy.context.enforcement?.refusesNotification(agent, session, frame)) return void proxy.context.counters.refusedFromAgents++;
   if (receiver === 'requester') return noteTakenByUs(proxy, agent, frame) ? undefined : withdrawRequest(proxy, agent, frame);
   if (route.key === 'elicitationId') return completeElicitation(proxy, agent, frame);
   proxy.client.notify(frame, toPublic(session, frame));
@@ -95,7 +95,7 @@ function update(proxy: ProxyParts, session: Session | undefined, frame: Frame, i
   if (!session) return proxy.client.notify(frame);
   session.stallWatch?.heard();
   const kind = kindActedOn(frame);
-  if (!isOfToday && proxy.context.enforcement?.refusesUpdate(proxy, session, kind, frame)) return;
+  if (!isOfToday && proxy.context.enforcement?.refusesUpdate(session, kind, frame)) return;
   if (session.delegation) return forErrand(proxy, session, session.delegation, kind, frame);
   if (session.withholdsUpdates) {
     operationOf(session.state, 'recovery')?.op.heard();
@@ -113,14 +113,14 @@ function update(proxy: ProxyParts, session: Session | undefined, frame: Frame, i
   if (proxy.pool.single) proxy.client.notify(told, toPublic(session, told));
   else passUpdate(proxy, session, kind, told);
   if (!proxy.context.enforcement) return;
-  if (isToolCall) proxy.context.enforcement.toolCall(proxy, session, frame);
-  if (kind === 'current_mode_update' || kind === 'config_option_update') proxy.context.enforcement.modeUpdate(proxy, session, frame);
+  if (isToolCall) proxy.context.enforcement.toolCall(session, frame);
+  if (kind === 'current_mode_update' || kind === 'config_option_update') proxy.context.enforcement.modeUpdate(session, frame);
 }
 
 /** The editor does not know this session; whoever opened it does. */
 function forErrand(proxy: ProxyParts, session: Session, delegation: DelegatedSession, kind: string | undefined, frame: Frame): void {
   delegation.hear(frame);
   if (!proxy.context.enforcement) return;
-  if (kind === 'tool_call' || kind === 'tool_call_update') proxy.context.enforcement.toolCall(proxy, session, frame);
-  if (kind === 'current_mode_update' || kind === 'config_option_update') proxy.context.enforcement.modeUpdate(proxy, session, frame);
+  if (kind === 'tool_call' || kind === 'tool_call_update') proxy.context.enforcement.toolCall(session, frame);
+  if (kind === 'current_mode_update' || kind === 'config_option_update') proxy.context.enforcement.modeUpdate(session, frame);
 }

@@ -121,7 +121,7 @@ function isRefused(proxy: ProxyParts, request: OpenRequest | undefined, session:
   if (!proxy.context.enforcement) return false;
   const method = frame.method as string;
   const inMode = FOR_REFUSED_SESSIONS.has(method) ? undefined : refusedMode(proxy, session, frame);
-  const error = inMode ?? (CHANGES.has(method) ? proxy.context.enforcement.refusesChange(proxy, method, session, frame) : undefined);
+  const error = inMode ?? (CHANGES.has(method) ? proxy.context.enforcement.refusesChange(method, session, frame) : undefined);
   if (error && request) proxy.client.fail(request, error);
   else if (error) proxy.context.counters.refusedFromClient++;
   return error !== undefined;

@@ -17,13 +17,13 @@ import type { Watcher } from '../wire/observer.ts';
 import type { Scanner } from '../wire/scanner/scanner.ts';
 import type { Refusal } from '../wire/scanner/strict-parse.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { createAgentEvents, createPoolEvents, createRegistryDeps } from './agent-events.ts';
+import { createAgentEvents, createEnforcementHost, createPoolEvents, createRegistryDeps } from './agent-events.ts';
 import { Agent, type AgentHealth } from './agents/agent.ts';
 import { type AgentConfiguration, createAgentPool, type HowToStop, type Reconfigured } from './agents/agent-pool.ts';
 import { createClientConnection, type OpenRequest } from './client/client-connection.ts';
 import { type Clock, createTimers } from './context.ts';
 import { type Counters, noCounts } from './counters.ts';
-import type { Enforcement, Evaluated } from './enforcement/enforcement.ts';
+import type { CreateEnforcement, Evaluated } from './enforcement/enforcement.ts';
 import { failedOn } from './failed-on.ts';
 import { fromClient } from './from-client.ts';
 import { initialize } from './initialize.ts';
@@ -55,7 +55,7 @@ export type ConnectionOptions = {
   readonly cache: CapabilityCache;
   readonly clock: Clock;
   readonly version: string;
-  readonly enforcement?: Enforcement | undefined;
+  readonly enforcement?: CreateEnforcement | undefined;
   readonly report: (text: string) => void;
   /** Files and terminals where the editor has none: for lent tools, and for agents if `servesMissing`. */
   readonly workspace?: Workspace | undefined;
@@ -205,7 +205,7 @@ export function connect(fromClientStream: Source, toClientStream: Sink, options:
       cache: options.cache,
       workspace: options.workspace,
       servesMissing: options.servesMissing ?? options.workspace !== undefined,
-      enforcement: options.enforcement,
+      enforcement: options.enforcement?.(createEnforcementHost(() => proxy)),
     },
     pool: createAgentPool(
       options,

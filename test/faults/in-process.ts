@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { type AgentSpec, agentSpec } from '../../src/agents/defaults.ts';
 import type { AgentOptions } from '../../src/agents/options.ts';
 import { type Clock, systemClock } from '../../src/proxy/context.ts';
-import type { Enforcement } from '../../src/proxy/enforcement/enforcement.ts';
+import type { CreateEnforcement } from '../../src/proxy/enforcement/enforcement.ts';
 import { type Connection, connect } from '../../src/proxy/proxy.ts';
 import type { HostToolsOptions } from '../../src/proxy/tools/host-tools.ts';
 import type { SessionLog } from '../../src/store/sessions/session-store.ts';
@@ -53,7 +53,7 @@ export type Setup = {
   readonly clock?: Clock;
   readonly workspace?: Workspace;
   readonly toolAttachments?: HostToolsOptions;
-  readonly enforcement?: Enforcement;
+  readonly enforcement?: CreateEnforcement;
   readonly log?: SessionLog;
   readonly onStateChange?: () => void;
   /** What the client writes to; for a test that ends it. */

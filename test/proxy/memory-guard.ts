@@ -5,7 +5,7 @@ import { loadPolicy } from '../../src/policy/format/load.ts';
 import { combine, type Layer } from '../../src/policy/rules/layers.ts';
 import { rememberedLayer } from '../../src/policy/rules/remembered.ts';
 import { createEnforcement, type EnforcementOptions } from '../../src/proxy/enforcement/create-enforcement.ts';
-import type { Enforcement } from '../../src/proxy/enforcement/enforcement.ts';
+import type { CreateEnforcement } from '../../src/proxy/enforcement/enforcement.ts';
 import type { CurrentPolicy } from '../../src/proxy/enforcement/evaluate.ts';
 import { hashKey, type RememberedAnswer, type RememberedAnswers } from '../../src/store/remembered-answers.ts';
 
@@ -33,7 +33,7 @@ export function policyInForce(policy: object, hash: string): CurrentPolicy {
 export function memoryGuard(
   policy: object,
   parts: Partial<EnforcementOptions> = {},
-): { readonly enforcement: Enforcement; readonly entries: AuditEntry[] } {
+): { readonly enforcement: CreateEnforcement; readonly entries: AuditEntry[] } {
   const entries: AuditEntry[] = [];
   const current = policyInForce({ version: 1, ...policy }, '1');
   const audit: Audit = { file: 'audit', record: (entry) => ({ isWritten: true, seq: entries.push(entry) }) };

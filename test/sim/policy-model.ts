@@ -1,7 +1,7 @@
 // A random policy for some of the histories, replaced at random, with the real enforcement and a record of its decisions.
 import type { AuditEntry } from '../../src/audit/audit-line.ts';
 import { createEnforcement } from '../../src/proxy/enforcement/create-enforcement.ts';
-import type { Enforcement } from '../../src/proxy/enforcement/enforcement.ts';
+import type { CreateEnforcement } from '../../src/proxy/enforcement/enforcement.ts';
 import type { CurrentPolicy } from '../../src/proxy/enforcement/evaluate.ts';
 import { memoryParts, policyInForce } from '../proxy/memory-guard.ts';
 import { type Random, seeded } from './random.ts';
@@ -11,7 +11,7 @@ type Modes = { readonly pin?: readonly string[]; readonly refuse?: readonly stri
 type Decided = AuditEntry & { readonly isWritten: boolean };
 
 export type PolicyModel = {
-  readonly enforcement: Enforcement;
+  readonly enforcement: CreateEnforcement;
   /** A separate random source, so that histories without a policy stay the same. */
   readonly random: Random;
   /** Nothing is blocked; what would have been is recorded. */

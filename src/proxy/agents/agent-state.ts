@@ -5,6 +5,7 @@ import { createRestartPolicy, type RestartPolicy } from '../../agents/restart-po
 import { initialDialect, type SelectedDialect, settingOf, traitsOf } from '../../dialects/select-dialect.ts';
 import type { ProxyError } from '../../errors.ts';
 import type { Frame } from '../../wire/frame.ts';
+import type { AgentEnforcement } from '../enforcement/enforcement-state.ts';
 import { NativeSessions } from '../sessions/native-sessions.ts';
 import type { Parked } from '../sessions/session.ts';
 import type { AgentConnection } from './agent-connection.ts';
@@ -36,6 +37,8 @@ export class AgentState {
   readonly earlierReads = new Set<string>();
   /** The client's MCP servers that the agent was given: names by id. */
   readonly mcpServers = new Map<string, string>();
+  /** What enforcement knows of it; undefined without a policy. */
+  enforcement: AgentEnforcement | undefined = undefined;
   /** The configuration has replaced it: it serves its open sessions and no others. */
   isSuperseded = false;
   /** Its answer to initialize, on this connection or an earlier one. */

@@ -9,8 +9,6 @@ import { keyOf } from '../../policy/rules/remembered.ts';
 import { limitsOf, rememberOf } from '../../policy/rules/settings.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
-import { updateLine } from '../messages.ts';
-import type { ProxyParts } from '../parts.ts';
 import type { AgentRequest } from '../requests/agent-requests.ts';
 import type { Session } from '../sessions/session.ts';
 import { type EnforcementDeps, NOWHERE, type PendingAction, record, recordLate } from './evaluate.ts';
@@ -26,18 +24,18 @@ export function chosenIn(answer: Frame, options: readonly PermissionOption[]): P
 }
 
 /** Withdraws the request after the policy's timeout and calls `then`. Returns a function that stops the timer. */
-export function denyInTime(deps: EnforcementDeps, proxy: ProxyParts, agentRequest: AgentRequest, then: () => void): () => void {
+export function denyInTime(deps: EnforcementDeps, agentRequest: AgentRequest, then: () => void): () => void {
   const { permissionTimeoutMs } = limitsOf(deps.current().policy);
   if (permissionTimeoutMs === undefined) return () => {};
-  return proxy.context.clock.after(permissionTimeoutMs, () => {
-    if (withdrawn(proxy, agentRequest)) then();
+  return deps.host.clock.after(permissionTimeoutMs, () => {
+    if (withdrawn(deps, agentRequest)) then();
   });
 }
 
 /** Withdraws the request from the client; false when it has an answer. */
-function withdrawn(proxy: ProxyParts, agentRequest: AgentRequest): boolean {
+function withdrawn(deps: EnforcementDeps, agentRequest: AgentRequest): boolean {
   if (!agentRequest.isOpen) return false;
-  proxy.requests.withdraw(agentRequest);
+  deps.host.requests.withdraw(agentRequest);
   return true;
 }
 
@@ -90,7 +88,7 @@ export function requestPermission(
   then: (reply: Reply) => void,
   signal?: AbortSignal,
 ): void {
-  const { proxy, agent, asked, decision } = action;
+  const { agent, asked, decision } = action;
   const sessionId = session.publicId;
   // Must not be guessable: the agent could send updates about it in our name while the user reads it.
   const toolCallId = `switchboard-${randomUUID()}`;
@@ -99,7 +97,7 @@ export function requestPermission(
   const over = (reply: Reply, by: AnsweredBy, sent: string) => {
     record(deps, action, sent, by, by === 'user' ? 'ask' : 'deny');
     const status = reply === 'allowed' ? 'completed' : 'failed';
-    proxy.client.line(updateLine(sessionId, JSON.stringify({ sessionUpdate: 'tool_call_update', toolCallId, status })));
+    deps.host.update(sessionId, { sessionUpdate: 'tool_call_update', toolCallId, status });
     then(reply);
   };
   const params = {
@@ -108,7 +106,7 @@ export function requestPermission(
     options,
     _meta: { [META_KEY]: { summary: summaryOf(asked), why: decision.why } },
   };
-  const agentRequest = proxy.requests.putOwn(
+  const agentRequest = deps.host.requests.putOwn(
     {
       idText,
       method: 'session/request_permission',
@@ -126,9 +124,9 @@ export function requestPermission(
     },
     JSON.stringify(params),
   );
-  const stopClock = denyInTime(deps, proxy, agentRequest, () => over('refused', 'timeout', 'refused'));
+  const stopClock = denyInTime(deps, agentRequest, () => over('refused', 'timeout', 'refused'));
   const withdraw = () => {
-    if (withdrawn(proxy, agentRequest)) over('withdrawn', 'agent', 'cancelled');
+    if (withdrawn(deps, agentRequest)) over('withdrawn', 'agent', 'cancelled');
   };
   abandon = () => {
     stopClock();
@@ -137,25 +135,25 @@ export function requestPermission(
   signal?.addEventListener('abort', withdraw, { once: true });
 }
 
-// A call of a tool that the policy wants asked about: the editor's user decides, unless the agent takes the call back first.
-export type CallQuestion = {
+/** A call of a tool that the user decides about. */
+export type CallToAsk = {
   readonly action: PendingAction;
   readonly session: Session;
   readonly shown: Shown;
-  /** Judges it anew. */
+  /** Evaluates it again. */
   readonly look: () => PendingAction;
-  /** Aborted when nobody waits for the call any more. */
+  /** Aborted when the agent withdraws the call. */
   readonly signal: AbortSignal;
   readonly allowed: GateVerdict;
 };
 
-const TAKEN_BACK = 'the call was taken back before anybody had answered';
+const WITHDRAWN = 'the call was withdrawn before the user answered';
 
-export function askAboutCall(deps: EnforcementDeps, { action, session, shown, look, signal, allowed }: CallQuestion): Promise<GateVerdict> {
+export function askAboutCall(deps: EnforcementDeps, { action, session, shown, look, signal, allowed }: CallToAsk): Promise<GateVerdict> {
   const refused = (reason: string): GateVerdict => ({ allow: false, reason });
   if (signal.aborted) {
     record(deps, action, 'cancelled', 'agent', 'deny');
-    return Promise.resolve(refused(TAKEN_BACK));
+    return Promise.resolve(refused(WITHDRAWN));
   }
   return new Promise((resolve) => {
     const idText = JSON.stringify(`call-${randomUUID()}`);
@@ -166,9 +164,9 @@ export function askAboutCall(deps: EnforcementDeps, { action, session, shown, lo
       idText,
       shown,
       (reply) => {
-        if (reply === 'withdrawn') return resolve(refused(TAKEN_BACK));
+        if (reply === 'withdrawn') return resolve(refused(WITHDRAWN));
         if (reply !== 'allowed') return resolve(refused('the user did not allow it'));
-        // While the user thought, the policy may have changed.
+        // The policy may have changed meanwhile.
         const now = look();
         if (now.verdict !== 'deny') return resolve(allowed);
         recordLate(deps, now, now.decision.why);

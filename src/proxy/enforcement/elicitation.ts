@@ -1,4 +1,4 @@
-// elicitation/create: where it wants to send a person, and what it wants to know. It always ends with a person, so it is declined or passed on.
+// elicitation/create: the link it opens, and the fields of its form. A person answers it anyway, so the policy only declines it or lets it pass.
 import type { Place } from '../../policy/actions/action.ts';
 import { hostAction, toolAction } from '../../policy/actions/surfaces.ts';
 import { type Asking, type EnforcementDeps, evaluate, idOf, paramsOf, record, surfaceOf, textOf } from './evaluate.ts';
@@ -6,11 +6,11 @@ import { type Asking, type EnforcementDeps, evaluate, idOf, paramsOf, record, su
 const SECRET = /passw|secret|token|api.?key|credential|private.?key|passphrase/i;
 
 export function elicitation(deps: EnforcementDeps, asking: Asking): void {
-  const { proxy, agent, frame, passOn } = asking;
+  const { agent, frame, passOn } = asking;
   const { url, requestedSchema } = paramsOf(asking);
   const ask = (place: Place) => (url === undefined ? toolAction(place, 'elicit', 'form') : hostAction(place, 'elicit', String(url)));
   const action = evaluate(deps, surfaceOf(asking), textOf(asking), ask);
-  // The protocol forbids it: what is typed into a form passes through the agent, its model and its logs.
+  // The protocol forbids it: the answers to a form pass through the agent, its model and its logs.
   const wantsSecret = asksForSecret(requestedSchema);
   const isDenied = action.verdict === 'deny' || wantsSecret;
   if (deps.isObserving || !isDenied) {
@@ -19,7 +19,7 @@ export function elicitation(deps: EnforcementDeps, asking: Asking): void {
   }
   const why = wantsSecret ? 'a form must not ask for a secret' : action.decision.why;
   record(deps, { ...action, decision: { ...action.decision, why } }, 'decline', 'policy', 'deny');
-  proxy.context.report(`a form or link of agent "${agent.name}" was declined: ${why}`);
+  deps.host.report(`a form or link of agent "${agent.name}" was declined: ${why}`);
   agent.succeed(idOf(asking), '{"action":"decline"}');
 }
 

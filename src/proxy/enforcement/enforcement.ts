@@ -1,5 +1,5 @@
-// Where a policy is asked, as the rest of the proxy sees it. What stands behind it (guard/) brings the engine and its parsers with it,
-// and is loaded only when there is a policy.
+// Enforcement of a policy as the rest of the proxy sees it. The implementation loads the policy engine and its parsers, so it is imported only
+// when there is a policy.
 import type { ProxyError } from '../../errors.ts';
 import type { GateVerdict, ToolRequest } from '../../mcp/server/gate.ts';
 import type { Action } from '../../policy/actions/action.ts';
@@ -7,74 +7,93 @@ import type { Decision } from '../../policy/decide.ts';
 import type { Frame } from '../../wire/frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent, Call } from '../agents/agent.ts';
-import type { ProxyParts } from '../parts.ts';
-import type { AgentRequest } from '../requests/agent-requests.ts';
+import type { Clock } from '../context.ts';
+import type { AgentRequest, AgentRequests } from '../requests/agent-requests.ts';
 import type { Session } from '../sessions/session.ts';
 
-/** What a policy has said of a question that is put to the editor, for whoever shows it: the question itself is the agent's to word. */
+/** The policy's decision about a request that is put to the user. The text of the request is the agent's. */
 export type Evaluated = {
   readonly asked: Action;
   readonly decision: Decision;
-  /** The agent did not ask; the policy wants it asked. */
+  /** The policy asks, not the agent. */
   readonly isOurs: boolean;
 };
 
-/** Goes on to the editor with the question, as it would without a policy; undefined when it was answered on the way. */
+/** Passes a request on to the client, as without a policy; undefined when it was answered on the way. */
 export type PassOn = (
   frame: Frame,
   more?: Partial<Pick<AgentRequest, 'onAnswer' | 'onCancel' | 'onClosed'>> & {
     readonly patches?: readonly Patch[];
-    /** Where the path it is about really led when it was judged. */
+    /** The real path when it was evaluated. */
     readonly evaluatedPath?: string | undefined;
-    /** What the policy has said of it. */
     readonly about?: Evaluated;
   },
 ) => AgentRequest | undefined;
 
-/** A call through a bridge. */
 export type BridgedCall = Pick<ToolRequest, 'server' | 'tool' | 'args'>;
 
+/** What enforcement may do in its proxy. */
+export type EnforcementHost = {
+  readonly clock: Clock;
+  readonly requests: Pick<AgentRequests, 'putOwn' | 'withdraw'>;
+  /** The only configured agent. */
+  singleAgent(): Agent | undefined;
+  /** A message for people, in the log. */
+  report(text: string): void;
+  /** A warning to the user, in the session. */
+  warn(session: Session, title: string, text: string): void;
+  /** Sends the client an update of ours. */
+  update(sessionId: string, update: object): void;
+  skipLine(agent: Agent, reason: string): void;
+  cancelTurns(session: Session): void;
+  /** The policy refuses the session: ends its requests and revokes its tools, which would be another way in. */
+  cutOff(session: Session): void;
+  closeAt(agent: Agent, nativeId: string): void;
+};
+
+export type CreateEnforcement = (host: EnforcementHost) => Enforcement;
+
 export type Enforcement = {
-  /** A request of an agent's, before the editor sees it. */
-  agentRequest(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, passOn: PassOn): void;
-  /** Whether a notification must not be passed on: it is a request in disguise. */
-  refusesNotification(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame): boolean;
-  /** Whether an update must not be passed on: the editor may read it otherwise than it was judged. */
-  refusesUpdate(proxy: ProxyParts, session: Session, kind: string | undefined, frame: Frame): boolean;
-  /** Whether a frame could be read as several. */
+  /** A request from an agent, before the client sees it. */
+  agentRequest(agent: Agent, session: Session | undefined, frame: Frame, passOn: PassOn): void;
+  /** Whether to drop a notification: it is a request without an id. */
+  refusesNotification(agent: Agent, session: Session | undefined, frame: Frame): boolean;
+  /** Whether to drop an update: the client may read it differently than the policy. */
+  refusesUpdate(session: Session, kind: string | undefined, frame: Frame): boolean;
+  /** Whether a reader could take the frame for several. */
   refusesReturn(frame: Frame): boolean;
-  /** The agent takes back a request that waits for the user's answer to another one; false when none does. */
-  takesBack(agent: Agent, idText: string): boolean;
-  /** A tool call as an update tells of it: for what is asked about it later, and for what was never asked. */
-  toolCall(proxy: ProxyParts, session: Session, frame: Frame): void;
-  /** The agent says what its mode is. */
-  modeUpdate(proxy: ProxyParts, session: Session, frame: Frame): void;
-  /** An agent's answer to one of `NARROWED`: what a policy refuses is taken out before anybody sees it. */
-  answer(proxy: ProxyParts, agent: Agent, call: Call, answer: Frame, then: (answer: Frame) => void): void;
+  /** The agent withdraws a request that waits behind another one; false when none does. */
+  withdrawWaiting(agent: Agent, idText: string): boolean;
+  /** An update about a tool call, for a later permission request, and for calls that the agent asked no permission for. */
+  toolCall(session: Session, frame: Frame): void;
+  /** The agent reports its mode. */
+  modeUpdate(session: Session, frame: Frame): void;
+  /** An agent's answer to one of `NARROWED`: removes refused modes before the client sees it. */
+  answer(agent: Agent, call: Call, answer: Frame, then: (answer: Frame) => void): void;
   /** The same for an update that lists options. */
   narrowed(session: Session, frame: Frame): Frame;
-  /** Why the editor may not set this mode or option. */
-  refusesChange(proxy: ProxyParts, method: string, session: Session | undefined, frame: Frame): ProxyError | undefined;
-  /** Why a session may not be opened with the servers it is given. */
-  refusesServers(proxy: ProxyParts, agent: Agent, paramsText: string | undefined): ProxyError | undefined;
-  /** Whether agents get to see this tool. */
+  /** Why the client may not set this mode or option. */
+  refusesChange(method: string, session: Session | undefined, frame: Frame): ProxyError | undefined;
+  /** Why a session may not be opened with these MCP servers. */
+  refusesServers(agent: Agent, paramsText: string | undefined): ProxyError | undefined;
+  /** Whether agents see this tool. */
   exposes(server: string, tool: string): boolean;
-  /** Whether a file may be looked into without a question; for a search, which meets many. */
-  mayRead(proxy: ProxyParts, session: Session, file: string): boolean;
-  /** What the user does in a session by hand, somewhere else than in the editor: only a rule that refuses it stops that. */
-  byUser(proxy: ProxyParts, session: Session, act: 'read' | 'edit', file: string): GateVerdict;
-  /** A call of a tool that we lend, before it runs. Once `signal` is aborted nobody is asked about it any more. */
-  hostToolCall(proxy: ProxyParts, session: Session, request: ToolRequest, signal: AbortSignal): Promise<GateVerdict>;
-  /** A call of a tool of the editor's own server, which reaches it through us. */
-  bridgedCall(proxy: ProxyParts, session: Session, call: BridgedCall, signal: AbortSignal): Promise<GateVerdict>;
-  /** Somebody wanted tools of a session with a token that is worth nothing. */
+  /** Whether a search may read a file without asking. */
+  mayRead(session: Session, file: string): boolean;
+  /** The user reads or edits a file of a session in the console: only a rule that denies it stops that. */
+  byUser(session: Session, act: 'read' | 'edit', file: string): GateVerdict;
+  /** A call of a host tool, before it runs. Once `signal` is aborted, nobody is asked about it. */
+  hostToolCall(session: Session, request: ToolRequest, signal: AbortSignal): Promise<GateVerdict>;
+  /** A call of a tool of the client's own server, through a bridge. */
+  bridgedCall(session: Session, call: BridgedCall, signal: AbortSignal): Promise<GateVerdict>;
+  /** Somebody presented an invalid token for the tools of a session. */
   tokenRefused(why: string): void;
-  /** The session has ended, and with it what was answered for it alone. */
+  /** The session has ended, and with it the answers that were kept for it alone. */
   ended(session: Session): void;
   maxPendingPermissions(): number | undefined;
 };
 
-/** The requests whose answers say which modes there are. */
+/** Requests whose answers list modes. */
 export const NARROWED: ReadonlySet<string> = new Set([
   'session/new',
   'session/load',

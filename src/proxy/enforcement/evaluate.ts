@@ -14,9 +14,9 @@ import type { RememberedAnswer, RememberedAnswers } from '../../store/remembered
 import type { Frame } from '../../wire/frame.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
-import type { PassOn } from './enforcement.ts';
+import type { EnforcementHost, PassOn } from './enforcement.ts';
+import { stateOf } from './enforcement-state.ts';
 
 /** What the guard is given from outside: a policy that may be replaced at any time, places to write to, and the file system's view of a path. */
 export type EnforcementDeps = {
@@ -28,11 +28,9 @@ export type EnforcementDeps = {
   readonly audit: Audit;
   readonly remembered: RememberedAnswers;
   readonly canonical: (path: string) => string;
-  /** The session's directory as it was when first asked about: whoever puts a link in its place moves no rule with it. */
-  readonly rootOf: (session: Session) => string | undefined;
   readonly home: string | undefined;
-  /** The modes, and the options for modes, that an agent has spoken of. */
-  readonly modes: WeakMap<Agent, { readonly ids: Set<string>; readonly options: Set<string> }>;
+  /** The proxy that the enforcement belongs to. */
+  readonly host: EnforcementHost;
 };
 
 /** The files' policy, and the same with what the user has answered for always. */
@@ -43,7 +41,6 @@ export type CurrentPolicy = {
 };
 
 export type PendingAction = {
-  readonly proxy: ProxyParts;
   readonly agent: Agent;
   readonly session: Session | undefined;
   readonly surface: string;
@@ -62,11 +59,11 @@ export function kept(action: PendingAction): PendingAction {
   return { ...action, request: Buffer.from(action.request) };
 }
 
-export type About = { readonly proxy: ProxyParts; readonly agent: Agent; readonly session: Session | undefined; readonly surface: string };
+export type About = { readonly agent: Agent; readonly session: Session | undefined; readonly surface: string };
 
 export function evaluate(deps: EnforcementDeps, about: About, request: Buffer | string, ask: (place: Place) => Action): PendingAction {
   const { hash, withAnswers } = deps.current();
-  const sinceMs = about.proxy.context.clock.monotonicMs();
+  const sinceMs = deps.host.clock.monotonicMs();
   const asked = ask(placeFor(deps, about));
   const answers = deps.remembered.answersFor({ cwd: asked.cwd, session: asked.session, policy: hash });
   const decision = decide(withAnswers(answers), asked);
@@ -83,7 +80,7 @@ export function placeFor(deps: EnforcementDeps, { agent, session }: About): Plac
     agent: agent.name,
     family: familyOf(agent.name, agentInfo?.name, agent.spec.command),
     session: session?.publicId,
-    cwd: (session && deps.rootOf(session)) ?? NOWHERE,
+    cwd: (session && stateOf(session).root(session.cwd, deps.canonical)) ?? NOWHERE,
     home: deps.home,
     interactive: deps.isInteractive,
     canonical: deps.canonical,
@@ -122,7 +119,7 @@ type Outcome = { readonly option: string; readonly by: AnsweredBy; readonly verd
 
 /** The same, for whoever needs to know which line it became. */
 export function write(deps: EnforcementDeps, action: PendingAction, { option, by, verdict, answerIn }: Outcome): Written {
-  const { proxy, agent, session, surface, asked, decision, request, policyHash, sinceMs } = action;
+  const { agent, session, surface, asked, decision, request, policyHash, sinceMs } = action;
   return deps.audit.record({
     agent: agent.name,
     session: session?.publicId,
@@ -137,7 +134,7 @@ export function write(deps: EnforcementDeps, action: PendingAction, { option, by
     answeredBy: by,
     answerIn,
     option,
-    latencyMs: Math.max(0, proxy.context.clock.monotonicMs() - sinceMs),
+    latencyMs: Math.max(0, deps.host.clock.monotonicMs() - sinceMs),
     policyHash,
     mode: deps.isObserving ? 'observe' : 'enforce',
   });
@@ -153,7 +150,6 @@ export function recordRefusedToken(deps: EnforcementDeps, why: string): void {
 
 // A request of an agent's that a policy has a say in, with everything its surface needs.
 export type Asking = {
-  readonly proxy: ProxyParts;
   readonly agent: Agent;
   readonly session: Session | undefined;
   readonly frame: Frame;
@@ -166,7 +162,7 @@ export type Params = Readonly<Record<string, unknown>>;
 
 export const paramsOf = ({ params }: Asking): Params => fields(params);
 
-export const surfaceOf = ({ proxy, agent, session, frame }: Asking) => ({ proxy, agent, session, surface: frame.method as string });
+export const surfaceOf = ({ agent, session, frame }: Asking) => ({ agent, session, surface: frame.method as string });
 
 /** The request as it came, for the record. */
 export const textOf = ({ frame }: Asking): Buffer => frame.bytes.subarray(frame.start, frame.end);

@@ -62,7 +62,7 @@ const JUDGED: Readonly<Record<string, (params: Params) => Surface | undefined>> 
 const FOLLOWING = new Set(['terminal/output', 'terminal/wait_for_exit', 'terminal/kill', 'terminal/release']);
 
 /** Whatever calls itself a matter of files or terminals is one, whether or not we have heard of it. */
-export const isJudged = (method: string): boolean => /^_?(fs|terminal)\//i.test(method) && !FOLLOWING.has(method);
+export const isEvaluated = (method: string): boolean => /^_?(fs|terminal)\//i.test(method) && !FOLLOWING.has(method);
 
 export function surfaceOfMethod(method: string, params: Params): Surface | undefined {
   if (Object.hasOwn(JUDGED, method)) return JUDGED[method]?.(params);

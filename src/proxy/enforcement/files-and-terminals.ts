@@ -1,4 +1,4 @@
-// fs/* and terminal/create: judged before they go on, refused with the rule's name, or asked about in the only way editors know.
+// fs/* and terminal/create: evaluated before they pass, refused with the rule's name, or put to the user as a permission request.
 import { failure } from '../../errors.ts';
 import { canonicalId } from '../../router/request-ledger.ts';
 import { detach } from '../../wire/frame.ts';
@@ -7,6 +7,7 @@ import type { AgentConnection } from '../agents/agent-connection.ts';
 import { createFrameQueue, type FrameQueue, type Step } from '../sessions/frame-queue.ts';
 import type { Session } from '../sessions/session.ts';
 import { requestPermission } from './ask-user.ts';
+import { stateOf } from './enforcement-state.ts';
 import {
   type Asking,
   type EnforcementDeps,
@@ -24,23 +25,20 @@ import {
   write,
 } from './evaluate.ts';
 import { surfaceOfMethod } from './file-actions.ts';
-import type { Grants } from './grants.ts';
 
-/** What waits behind a question to the user; more than an agent that waits for answers ever sends. */
+/** Requests behind one that waits for the user; more than an agent that waits for answers ever sends. */
 const MAX_WAITING = 256;
 
-type Queue = {
+export type WaitingRequests = {
   readonly queue: FrameQueue;
   readonly agent: Agent;
   readonly connection: AgentConnection | undefined;
-  /** Those that wait, by their ids. */
+  /** By the agent's ids. */
   readonly waiting: Map<string, { readonly step: Step; readonly method: string }>;
   isCancelled: boolean;
 };
 
-export type WaitingRequests = WeakMap<Session, Queue>;
-
-export function fileOrTerminal(deps: EnforcementDeps, waiting: WaitingRequests, grants: Grants, asking: Asking): void {
+export function fileOrTerminal(deps: EnforcementDeps, asking: Asking): void {
   const { agent, session, frame, passOn } = asking;
   const idText = idOf(asking);
   const method = frame.method as string;
@@ -53,9 +51,9 @@ export function fileOrTerminal(deps: EnforcementDeps, waiting: WaitingRequests, 
       failure('PARAMS', [method, 'a policy is in force, and this cannot be judged: paths must be absolute and without ".."']),
     );
   }
-  const queue = session && queueOf(waiting, session, agent);
-  // A write that waits for the user, and a read of the same file behind it: their order is the agent's.
-  if (queue?.queue.isHeld) return wait(queue, asking, (waited) => fileOrTerminal(deps, waiting, grants, waited));
+  const queue = session && queueOf(session, agent);
+  // A read behind a write that waits for the user must see the write: keep the agent's order.
+  if (queue?.queue.isHeld) return wait(queue, asking, (waited) => fileOrTerminal(deps, waited));
   const look = (request: Buffer | string) => evaluate(deps, surfaceOf(asking), request, surface.ask);
   const action = look(textOf(asking));
   if (deps.isObserving) {
@@ -69,15 +67,15 @@ export function fileOrTerminal(deps: EnforcementDeps, waiting: WaitingRequests, 
     record(deps, action, 'refused', action.by, 'deny');
     return refuse(queue?.isCancelled ? 'the turn was cancelled' : action.decision.why);
   }
-  // The user has been asked about this very thing, and has said yes.
-  const answerIn = grants.take(action, surface.use?.(placeFor(deps, action), action.asked));
+  // The user has consented to exactly this.
+  const answerIn = stateOf(session).grants.take(action, surface.use?.(placeFor(deps, action), action.asked));
   if (answerIn !== undefined && write(deps, action, { option: 'passed', by: 'user', verdict: 'ask', answerIn }).isWritten)
     return void passOn(frame, { evaluatedPath: placeOf(method, action) });
   const waits = detach(frame);
   const asked = kept(action);
   queue.queue.hold();
   requestPermission(deps, asked, session, idText, surface.shown, (reply) => {
-    // While the user thought, the policy may have changed, or what the path leads to.
+    // The policy may have changed meanwhile, or the target of the path.
     const now = reply === 'allowed' ? look(asked.request) : asked;
     const isSame = JSON.stringify(now.asked.paths) === JSON.stringify(asked.asked.paths);
     const late = now.verdict === 'deny' ? now.decision.why : isSame ? undefined : 'the path changed after the policy checked it';
@@ -86,14 +84,14 @@ export function fileOrTerminal(deps: EnforcementDeps, waiting: WaitingRequests, 
       recordLate(deps, now, late);
       refuse(late, now);
     } else passOn(waits, { evaluatedPath: placeOf(method, asked) });
-    // Whatever waits behind a cancelled question belongs to the same turn, and is not asked about any more.
+    // Requests behind a cancelled one belong to the same turn: the user is not asked about them.
     queue.isCancelled = reply === 'cancelled';
     queue.queue.release();
     queue.isCancelled = false;
   });
 }
 
-function wait(queue: Queue, asking: Asking, then: (asking: Asking) => void): void {
+function wait(queue: WaitingRequests, asking: Asking, then: (asking: Asking) => void): void {
   const { agent, frame } = asking;
   const idText = idOf(asking);
   const key = canonicalId(idText);
@@ -112,11 +110,11 @@ function wait(queue: Queue, asking: Asking, then: (asking: Asking) => void): voi
   queue.queue.wait(step);
 }
 
-/** The agent takes a request back that has not been asked about yet. */
-export function cancelRequest(waiting: WaitingRequests, agent: Agent, idText: string): boolean {
+/** The agent withdraws a request that the user has not been asked about yet. */
+export function withdrawWaiting(agent: Agent, idText: string): boolean {
   const key = canonicalId(idText);
   for (const session of agent.sessions.values()) {
-    const queue = waiting.get(session);
+    const queue = session.enforcement?.waiting;
     const found = queue?.agent === agent && queue.connection === agent.connection ? queue.waiting.get(key) : undefined;
     if (!queue || !found) continue;
     queue.waiting.delete(key);
@@ -127,16 +125,15 @@ export function cancelRequest(waiting: WaitingRequests, agent: Agent, idText: st
   return false;
 }
 
-/** Where the file really was when it was judged: whoever opens it is held to that. */
+/** The real path of the file when it was evaluated: only that file may be opened. */
 const placeOf = (method: string, { asked }: PendingAction): string | undefined =>
   method.startsWith('fs/') ? asked.paths[0]?.path : undefined;
 
-/** A new life of the agent, and another agent, begin with nothing waiting. */
-function queueOf(waiting: WaitingRequests, session: Session, agent: Agent): Queue {
+/** A new connection of the agent, and another agent, start with an empty queue. */
+function queueOf(session: Session, agent: Agent): WaitingRequests {
   const { connection } = agent;
-  const found = waiting.get(session);
-  if (found?.agent === agent && found.connection === connection) return found;
-  const made: Queue = { queue: createFrameQueue(), agent, connection, waiting: new Map(), isCancelled: false };
-  waiting.set(session, made);
-  return made;
+  const state = stateOf(session);
+  if (state.waiting?.agent !== agent || state.waiting.connection !== connection)
+    state.waiting = { queue: createFrameQueue(), agent, connection, waiting: new Map(), isCancelled: false };
+  return state.waiting;
 }

@@ -1,4 +1,4 @@
-// The user's yes to a permission request, kept for the one file or terminal request that follows from it in the same turn.
+// The user's consent to a permission request, kept for the one file or terminal request that follows from it in the same turn.
 import { covers, type Grant } from '../../policy/actions/grant.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { AgentConnection } from '../agents/agent-connection.ts';
@@ -6,13 +6,13 @@ import type { OpenRequest } from '../client/client-connection.ts';
 import type { Session } from '../sessions/session.ts';
 import type { PendingAction } from './evaluate.ts';
 
-/** More than an agent has open that was asked about and has not been done. */
+/** More than an agent has asked about and not yet done. */
 const MAX_GRANTS = 64;
 
 export type Given = {
   readonly grants: readonly Grant[];
   readonly toolCallId: string;
-  /** The turn in which it was asked. */
+  /** The turn of the permission request. */
   readonly turn: OpenRequest;
 };
 
@@ -23,61 +23,45 @@ type Held = {
   readonly agent: Agent;
   readonly connection: AgentConnection | undefined;
   readonly policyHash: string;
-  /** The line of the audit log that has the answer. */
+  /** The audit line with the user's answer. */
   readonly seq: number;
 };
 
-export type Grants = {
-  /** `seq` is the line in which the user's yes to `matter` is written down. */
-  give(action: PendingAction, given: Given, seq: number): void;
-  /** The line with the yes that covers `use`, which is used up by this. */
-  take(action: PendingAction, use: Grant | undefined): number | undefined;
-  /** The tool call is over: what comes after it is something else. */
-  end(session: Session, toolCallId: string): void;
-};
-
-/** The one turn that an agent can be at work for; undefined when there is none, it was cancelled, or it cannot be told. */
-export function turnOf(session: Session): OpenRequest | undefined {
-  const [turn, another] = session.turns;
+/** The only turn that the agent can be working on; undefined when there is none, when it was cancelled, or when there are several. */
+export function turnOf({ turns }: Pick<Session, 'turns'>): OpenRequest | undefined {
+  const [turn, another] = turns;
   return another === undefined && !turn?.isCancelled ? turn : undefined;
 }
 
-export function createGrants(): Grants {
-  const bySession = new WeakMap<Session, readonly Held[]>();
-  /** Another turn, another life of the agent or another policy leaves nothing of them. */
-  function heldBy({ session, agent, policyHash }: PendingAction): readonly Held[] {
+/** The grants of one session. */
+export class Grants {
+  #all: readonly Held[] = [];
+
+  /** `seq` is the audit line with the user's consent to `action`. */
+  give(action: PendingAction, { grants, toolCallId, turn }: Given, seq: number): void {
+    const { session, agent, policyHash } = action;
+    if (!session || turnOf(session) !== turn) return;
+    const given = grants.map((grant) => ({ grant, toolCallId, turn, agent, connection: agent.connection, policyHash, seq }));
+    this.#all = [...this.#valid(action), ...given].slice(-MAX_GRANTS);
+  }
+  /** Uses up the grant that covers `use`, and returns the audit line of the consent. */
+  take(action: PendingAction, use: Grant | undefined): number | undefined {
+    if (!use || this.#all.length === 0) return undefined;
+    const valid = this.#valid(action);
+    const found = valid.find(({ grant }) => covers(grant, use));
+    this.#all = valid.filter((held) => held !== found);
+    return found?.seq;
+  }
+  /** The tool call has ended: whatever follows is another action. */
+  end(toolCallId: string): void {
+    if (this.#all.length > 0) this.#all = this.#all.filter((held) => held.toolCallId !== toolCallId);
+  }
+  /** Grants end with their turn, with the agent's connection and with a change of the policy. */
+  #valid({ session, agent, policyHash }: PendingAction): readonly Held[] {
     const turn = session && turnOf(session);
-    if (!session || !turn) return [];
-    const all = bySession.get(session) ?? [];
-    return all.filter(
+    if (!turn) return [];
+    return this.#all.filter(
       (held) => held.turn === turn && held.agent === agent && held.connection === agent.connection && held.policyHash === policyHash,
     );
   }
-  return {
-    give(action, { grants, toolCallId, turn }, seq) {
-      const { session, agent, policyHash } = action;
-      if (!session || turnOf(session) !== turn) return;
-      const given = grants.map((grant) => ({ grant, toolCallId, turn, agent, connection: agent.connection, policyHash, seq }));
-      bySession.set(session, [...heldBy(action), ...given].slice(-MAX_GRANTS));
-    },
-    take(action, use) {
-      const { session } = action;
-      if (!session || !use || !bySession.has(session)) return undefined;
-      const all = heldBy(action);
-      const found = all.find(({ grant }) => covers(grant, use));
-      bySession.set(
-        session,
-        all.filter((held) => held !== found),
-      );
-      return found?.seq;
-    },
-    end(session, toolCallId) {
-      const all = bySession.get(session);
-      if (all)
-        bySession.set(
-          session,
-          all.filter((held) => held.toolCallId !== toolCallId),
-        );
-    },
-  };
 }

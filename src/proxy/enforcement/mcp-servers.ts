@@ -5,8 +5,8 @@ import { hostAction, mcpAction, startAction } from '../../policy/actions/surface
 import { detach, type Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { ProxyParts } from '../parts.ts';
 import { requestPermission } from './ask-user.ts';
+import { agentStateOf } from './enforcement-state.ts';
 import {
   type Asking,
   type EnforcementDeps,
@@ -21,31 +21,26 @@ import {
   textOf,
 } from './evaluate.ts';
 
-/** Names of servers by the connections that agents of the older draft open to them. */
-export type McpConnections = WeakMap<Agent, Map<string, string>>;
-
 /** mcp/connect of the older draft: which server the connection is to. */
-export function mcpConnect(connections: McpConnections, asking: Asking): void {
+export function mcpConnect(asking: Asking): void {
   const { agent, frame, passOn } = asking;
   const { acpId, serverId, id } = paramsOf(asking);
   const server = nameOf(agent, acpId ?? serverId ?? id);
-  const known = connections.get(agent) ?? new Map<string, string>();
-  connections.set(agent, known);
   passOn(frame, {
     onAnswer(answer) {
       const connectionId = answer.outcome === 'result' ? memberText(answer, 'connectionId') : undefined;
-      if (connectionId !== undefined && server !== undefined) known.set(connectionId, server);
+      if (connectionId !== undefined && server !== undefined) agentStateOf(agent).mcpConnections.set(connectionId, server);
       return false;
     },
   });
 }
 
-export function mcpCall(deps: EnforcementDeps, connections: McpConnections, asking: Asking): void {
+export function mcpCall(deps: EnforcementDeps, asking: Asking): void {
   const { agent, frame, passOn } = asking;
   const { serverId, connectionId, method, params } = paramsOf(asking);
   if (typeof method === 'string' && method !== 'tools/call') return void passOn(frame);
   const { name, arguments: args } = (params ?? {}) as { name?: unknown; arguments?: unknown };
-  const server = typeof connectionId === 'string' ? connections.get(agent)?.get(connectionId) : nameOf(agent, serverId);
+  const server = typeof connectionId === 'string' ? agent.enforcement?.mcpConnections.get(connectionId) : nameOf(agent, serverId);
   if (typeof method !== 'string' || typeof name !== 'string' || server === undefined) {
     recordUnread(deps, surfaceOf(asking), textOf(asking), 'it names no tool of a server that the agent was given');
     if (deps.isObserving) return void passOn(frame);
@@ -93,17 +88,12 @@ type Server = { readonly name?: unknown; readonly command?: unknown; readonly ar
 type ReadableServer = { readonly name?: unknown; readonly command?: string; readonly args?: readonly string[]; readonly url?: string };
 
 /** The first server that is denied. What would be asked is settled: it is the user's own editor that brings the server. */
-export function refusesServers(
-  deps: EnforcementDeps,
-  proxy: ProxyParts,
-  agent: Agent,
-  paramsText: string | undefined,
-): ProxyError | undefined {
+export function refusesServers(deps: EnforcementDeps, agent: Agent, paramsText: string | undefined): ProxyError | undefined {
   if (paramsText === undefined) return undefined;
   const { mcpServers, cwd } = (JSON.parse(paramsText) ?? {}) as { mcpServers?: unknown; cwd?: unknown };
   if (!Array.isArray(mcpServers)) return undefined;
   for (const server of mcpServers as readonly (Server | null)[]) {
-    const about = { proxy, agent, session: undefined, surface: 'mcpServers' };
+    const about = { agent, session: undefined, surface: 'mcpServers' };
     if (!isReadable(server)) {
       recordUnread(deps, about, JSON.stringify(server), 'what it would start or reach cannot be read');
       if (deps.isObserving) continue;

@@ -8,10 +8,8 @@ import { patched } from '../../wire/patch.ts';
 import { doubtOf, readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent, Call } from '../agents/agent.ts';
-import type { ProxyParts } from '../parts.ts';
-import { closeAt } from '../sessions/change-agent.ts';
 import type { Session } from '../sessions/session.ts';
-import { revokeAttachment } from '../tools/host-tools.ts';
+import { agentStateOf } from './enforcement-state.ts';
 import { type EnforcementDeps, evaluate, record, recordUnread } from './evaluate.ts';
 import { violation } from './observed-actions.ts';
 
@@ -73,7 +71,7 @@ const KNOWN_MODES = new Set(['acceptEdits', 'auto', 'dontAsk', 'bypassPermission
 /** Of an option in a permission request: agents offer modes there too, by their ids. A name that is no mode is none. */
 export function isRefusedMode(deps: EnforcementDeps, agent: Agent, id: string): boolean {
   const isMode =
-    KNOWN_MODES.has(shortMode(id)) || deps.modes.get(agent)?.ids.has(id) || modesOf(deps.current().policy, agent.name).refuse.includes(id);
+    KNOWN_MODES.has(shortMode(id)) || agent.enforcement?.modes.has(id) || modesOf(deps.current().policy, agent.name).refuse.includes(id);
   return isMode === true && !isAllowed(deps, agent, id);
 }
 
@@ -81,11 +79,10 @@ export function isRefusedMode(deps: EnforcementDeps, agent: Agent, id: string): 
 export function narrow(deps: EnforcementDeps, agent: Agent, frame: Frame, holder: Span | undefined): Frame {
   const { bytes } = frame;
   const found = modeListsIn(bytes, holder);
-  const known = deps.modes.get(agent) ?? { ids: new Set<string>(), options: new Set<string>() };
-  deps.modes.set(agent, known);
+  const known = agentStateOf(agent);
   for (const { modes, configId } of found) {
-    for (const mode of modes) known.ids.add(mode);
-    if (configId !== undefined) known.options.add(configId);
+    for (const mode of modes) known.modes.add(mode);
+    if (configId !== undefined) known.modeOptions.add(configId);
   }
   if (deps.isObserving) return frame;
   const patches = found.flatMap(({ lists }) =>
@@ -100,24 +97,18 @@ export function narrow(deps: EnforcementDeps, agent: Agent, frame: Frame, holder
 }
 
 /** Why the editor may not set it. */
-export function refusesChange(
-  deps: EnforcementDeps,
-  proxy: ProxyParts,
-  method: string,
-  session: Session | undefined,
-  frame: Frame,
-): ProxyError | undefined {
+export function refusesChange(deps: EnforcementDeps, method: string, session: Session | undefined, frame: Frame): ProxyError | undefined {
   const params = readBody(frame);
   if (!params.ok) return deps.isObserving ? undefined : failure('AMBIGUOUS', [params.reason]);
   const { modeId, configId, value } = (params.value ?? {}) as Record<string, unknown>;
-  const agent = session?.agent ?? proxy.pool.single;
-  const isMode = method === 'session/set_mode' || configId === 'mode' || (agent && deps.modes.get(agent)?.options.has(String(configId)));
+  const agent = session?.agent ?? deps.host.singleAgent();
+  const isMode = method === 'session/set_mode' || configId === 'mode' || agent?.enforcement?.modeOptions.has(String(configId)) === true;
   if (!isMode) return undefined;
   const wanted = method === 'session/set_mode' ? modeId : value;
   if (typeof wanted !== 'string' || !agent)
     return deps.isObserving ? undefined : failure('PARAMS', [method, 'a policy is in force, and this names no mode of a session']);
   const text = frame.bytes.subarray(frame.start, frame.end);
-  const action = evaluate(deps, { proxy, agent, session, surface: method }, text, (place) => toolAction(place, 'mode', wanted));
+  const action = evaluate(deps, { agent, session, surface: method }, text, (place) => toolAction(place, 'mode', wanted));
   const isRefused = !isAllowed(deps, agent, wanted);
   const isDenied = isRefused || action.verdict === 'deny';
   // The user asks for it, so what the policy would ask the user about is settled.
@@ -135,14 +126,7 @@ const RETURNING = new Set(['session/load', 'session/resume']);
  * An agent that begins in a refused mode is moved before anybody hears of the session; one that cannot be moved does not get it: it still has
  * it in its own eyes, so that nothing is passed in there, either way.
  */
-export function settleMode(
-  deps: EnforcementDeps,
-  proxy: ProxyParts,
-  agent: Agent,
-  call: Call,
-  answer: Frame,
-  then: (answer: Frame) => void,
-): void {
+export function settleMode(deps: EnforcementDeps, agent: Agent, call: Call, answer: Frame, then: (answer: Frame) => void): void {
   // One of our own that has not helped is not tried again.
   const isOurs = call.method === 'session/set_config_option' && call.request === undefined;
   const isLookedAt = answer.outcome === 'result' && !deps.isObserving && !isOurs;
@@ -160,17 +144,14 @@ export function settleMode(
     if (agent.connection !== connection) return; // it died meanwhile, and may come back in another mode
     agent.refused.set(nativeId, error);
     const open = agent.sessions.get(nativeId);
-    if (open) {
-      proxy.requests.endOf(open);
-      revokeAttachment(open); // what it was lent is a way in too; should it come back in another mode, it is lent anew
-    }
-    if (OPENING.has(call.method)) closeAt(agent, nativeId);
+    if (open) deps.host.cutOff(open);
+    if (OPENING.has(call.method)) deps.host.closeAt(agent, nativeId);
   };
   const doubt = isLookedAt ? doubtOf(answer) : undefined;
   if (doubt !== undefined) {
     // The editor may read other modes in it than we do.
     const error = failure('ANSWER_REFUSED', [`agent "${agent.name}"`, call.method, doubt], { agent: agent.name });
-    recordUnread(deps, { proxy, agent, session, surface: call.method }, answer.bytes.subarray(answer.start, answer.end), doubt);
+    recordUnread(deps, { agent, session, surface: call.method }, answer.bytes.subarray(answer.start, answer.end), doubt);
     if (sessionId !== undefined && call.method !== 'session/set_config_option') refuse(sessionId, error);
     return call.onFail(error);
   }
@@ -178,7 +159,7 @@ export function settleMode(
   const kept = detach(answer);
   const fail = (mode: string, why: string) => {
     const error = failure('MODE_REFUSED', [mode, agent.name, why], { agent: agent.name });
-    const action = evaluate(deps, { proxy, agent, session, surface: call.method }, kept.bytes, (place) => toolAction(place, 'mode', mode));
+    const action = evaluate(deps, { agent, session, surface: call.method }, kept.bytes, (place) => toolAction(place, 'mode', mode));
     record(deps, { ...action, decision: { ...action.decision, why: error.message } }, 'refused', 'policy', 'deny');
     if (sessionId !== undefined) refuse(sessionId, error);
     call.onFail(error);
@@ -197,7 +178,7 @@ export function settleMode(
       onFail: (error) => fail(from, error.message),
       onAnswer(moved) {
         if (moved.outcome !== 'result') return fail(from, `and it does not go to "${to}"`);
-        proxy.context.report(`agent "${agent.name}" began in mode "${from}", which the policy refuses; it was set to "${to}"`);
+        deps.host.report(`agent "${agent.name}" began in mode "${from}", which the policy refuses; it was set to "${to}"`);
         moves.push({ span: list.currentAt as Span, text: JSON.stringify(to) });
         move(others);
       },
@@ -217,7 +198,7 @@ function targetFor(deps: EnforcementDeps, agent: Agent, { modes }: ModeList): st
 }
 
 /** The agent has changed its mode by itself. */
-export function modeUpdate(deps: EnforcementDeps, proxy: ProxyParts, session: Session, frame: Frame): void {
+export function modeUpdate(deps: EnforcementDeps, session: Session, frame: Frame): void {
   const { bytes } = frame;
   const update = memberAt(bytes, frame.body, 'update');
   const told = [
@@ -228,9 +209,7 @@ export function modeUpdate(deps: EnforcementDeps, proxy: ProxyParts, session: Se
   for (const mode of told.map((span) => stringAt(bytes, span))) {
     if (mode === undefined || isAllowed(deps, agent, mode)) continue;
     const text = bytes.subarray(frame.start, frame.end);
-    const action = evaluate(deps, { proxy, agent, session, surface: 'current_mode_update' }, text, (place) =>
-      toolAction(place, 'mode', mode),
-    );
+    const action = evaluate(deps, { agent, session, surface: 'current_mode_update' }, text, (place) => toolAction(place, 'mode', mode));
     violation(deps, { ...action, verdict: 'deny' }, session, `went to mode "${mode}", which the policy refuses`);
   }
 }

@@ -1,4 +1,4 @@
-// session/request_permission: what the policy settles never reaches the editor; what it leaves open goes there as the agent wrote it.
+// session/request_permission: the client sees only requests that the policy leaves open, as the agent wrote them.
 import { META_KEY } from '../../acp/shapes.ts';
 import type { Place } from '../../policy/actions/action.ts';
 import { grantsIn } from '../../policy/actions/grant.ts';
@@ -9,6 +9,7 @@ import { elements, memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Patch } from '../../wire/writer.ts';
 import { chosenIn, denyInTime, remember } from './ask-user.ts';
 import type { Evaluated } from './enforcement.ts';
+import { stateOf } from './enforcement-state.ts';
 import {
   type Asking,
   type EnforcementDeps,
@@ -23,18 +24,17 @@ import {
   textOf,
   write,
 } from './evaluate.ts';
-import { type Grants, turnOf } from './grants.ts';
+import { turnOf } from './grants.ts';
 import { isRefusedMode } from './modes.ts';
-import type { KnownCalls } from './observed-actions.ts';
 
 const CANCELLED = '{"outcome":{"outcome":"cancelled"}}';
 const selected = ({ optionId }: PermissionOption): string => JSON.stringify({ outcome: { outcome: 'selected', optionId } });
 
-export function permission(deps: EnforcementDeps, calls: KnownCalls, grants: Grants, asking: Asking): void {
+export function permission(deps: EnforcementDeps, asking: Asking): void {
   const { agent, session, frame } = asking;
   const { toolCall, options: offered } = paramsOf(asking);
   const { toolCallId } = (toolCall ?? {}) as { toolCallId?: unknown };
-  const known = session && typeof toolCallId === 'string' ? calls.asked(session, toolCallId) : undefined;
+  const known = session && typeof toolCallId === 'string' ? stateOf(session).calls.asked(toolCallId) : undefined;
   const ask = (place: Place) => permissionAction(place, asking.params, known?.call);
   const action = evaluate(deps, surfaceOf(asking), textOf(asking), ask);
   if (deps.isObserving) {
@@ -58,13 +58,13 @@ export function permission(deps: EnforcementDeps, calls: KnownCalls, grants: Gra
   const open = kept(action);
   const waiting = { ...asking, frame: detach(frame) };
   const turn = session && turnOf(session);
-  // As things are when the question is shown: what a path leads to by the time of the answer is not what the user saw.
+  // Resolved when the request is shown: a path may lead elsewhere by the time of the answer.
   const given =
     turn && typeof toolCallId === 'string' ? { grants: grantsIn(placeFor(deps, action), asking.params), toolCallId, turn } : undefined;
-  askUser(deps, open, waiting, options, {
+  putToUser(deps, open, waiting, options, {
     again: () => evaluate(deps, surfaceOf(waiting), open.request, ask),
     answered,
-    allowed: (seq) => given && grants.give(open, given, seq),
+    allowed: (seq) => session && given && stateOf(session).grants.give(open, given, seq),
   });
 }
 
@@ -75,21 +75,21 @@ function denied(deps: EnforcementDeps, action: PendingAction, idText: string, op
 }
 
 type Then = {
-  /** The matter as it stands when the answer comes: the policy may have changed, or what a path leads to. */
+  /** Evaluates the action when the answer comes: the policy may have changed, or the target of a path. */
   readonly again: () => PendingAction;
   readonly answered: (isAllowed: boolean) => void;
-  /** The user has said yes, which is in this line. */
+  /** The user consents, as this audit line says. */
   readonly allowed: (seq: number) => void;
 };
 
-function askUser(
+function putToUser(
   deps: EnforcementDeps,
   action: PendingAction,
   asking: Asking,
   options: readonly PermissionOption[],
   { again, answered, allowed }: Then,
 ): void {
-  const { proxy, agent } = action;
+  const { agent } = action;
   const idText = idOf(asking);
   const cancelled = () => {
     answered(false);
@@ -98,12 +98,12 @@ function askUser(
   };
   let abandon = () => {};
   const agentRequest = asking.passOn(asking.frame, {
-    patches: [...offering(asking.frame, options), ...withoutOurWords(asking.frame)],
+    patches: [...offering(asking.frame, options), ...withoutOurMeta(asking.frame)],
     about: aboutOf(action),
     onClosed: () => abandon(),
     onCancel: cancelled,
     onAnswer(answer) {
-      // The editor could not ask, and says so in its own words.
+      // The client could not ask the user. Its error passes as it is.
       if (answer.outcome !== 'result') {
         answered(false);
         record(deps, action, 'an error of the editor', 'user', 'ask');
@@ -116,36 +116,36 @@ function askUser(
     },
   });
   if (!agentRequest) return void record(deps, action, 'refused: too many questions are open', 'policy', 'deny');
-  abandon = denyInTime(deps, proxy, agentRequest, () => {
+  abandon = denyInTime(deps, agentRequest, () => {
     answered(false);
     denied(deps, action, idText, options, 'timeout');
   });
 
   function userChose(chosen: PermissionOption): void {
-    const isYes = chosen.kind.startsWith('allow');
-    const now = isYes ? again() : action;
+    const isAllowed = chosen.kind.startsWith('allow');
+    const now = isAllowed ? again() : action;
     if (now.verdict === 'deny') {
       answered(false);
       return denied(deps, now, idText, options);
     }
-    answered(isYes);
+    answered(isAllowed);
     remember(deps, action, chosen.kind);
     const instead = onceInstead(options, chosen);
     const written = write(deps, action, { option: instead.optionId, by: 'user', verdict: 'ask' });
-    if (isYes && written.isWritten) allowed(written.seq);
+    if (isAllowed && written.isWritten) allowed(written.seq);
     agent.succeed(idText, selected(instead));
   }
 }
 
 const aboutOf = ({ asked, decision }: PendingAction): Evaluated => ({ asked, decision, isOurs: false });
 
-/** What we say in our own questions an agent may not say in its: an editor would take it for ours. */
-function withoutOurWords({ bytes, body }: Frame): Patch[] {
+/** Removes our own `_meta` from an agent's request: the client would take it for the policy's. */
+function withoutOurMeta({ bytes, body }: Frame): Patch[] {
   const ours = memberAt(bytes, body, '_meta', META_KEY);
   return ours ? [{ span: ours, text: '{}' }] : [];
 }
 
-/** Options that lead to a refused mode are not even shown. */
+/** Removes options that lead to a refused mode. */
 function offering(frame: Frame, options: readonly PermissionOption[]): Patch[] {
   const { bytes } = frame;
   const list = memberAt(bytes, frame.body, 'options');

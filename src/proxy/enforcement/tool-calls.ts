@@ -2,7 +2,6 @@
 import type { GateVerdict, ToolRequest } from '../../mcp/server/gate.ts';
 import type { Action, Place } from '../../policy/actions/action.ts';
 import { mcpAction, pathAction, terminalAction, toolAction } from '../../policy/actions/surfaces.ts';
-import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 import { TOOL_KINDS, titleOf } from '../tools/tool-gate.ts';
 import { askAboutCall } from './ask-user.ts';
@@ -11,13 +10,12 @@ import { type EnforcementDeps, evaluate, type PendingAction, record } from './ev
 
 export async function hostToolCall(
   deps: EnforcementDeps,
-  proxy: ProxyParts,
   session: Session,
   request: ToolRequest,
   signal: AbortSignal,
 ): Promise<GateVerdict> {
   const { agent } = session;
-  const about = { proxy, agent, session, surface: 'tools/call' };
+  const about = { agent, session, surface: 'tools/call' };
   const { server, tool, args } = request;
   const text = JSON.stringify({ server, tool, args });
   const firstHand = firstHandOf(request);
@@ -80,21 +78,15 @@ function firstHandOf({ server, tool, args }: ToolRequest): ((place: Place) => Ac
 }
 
 /** Not written down for each file: what is, is the search. Observing, nothing is withheld. */
-export function mayRead(deps: EnforcementDeps, proxy: ProxyParts, session: Session, file: string): boolean {
+export function mayRead(deps: EnforcementDeps, session: Session, file: string): boolean {
   if (deps.isObserving) return true;
-  const about = { proxy, agent: session.agent, session, surface: 'tools/call' };
+  const about = { agent: session.agent, session, surface: 'tools/call' };
   return evaluate(deps, about, file, (place) => pathAction(place, 'read', file)).verdict === 'allow';
 }
 
 // Calls of tools of the editor's own servers that go through a bridge of ours: known by name and arguments, like those of servers in the editor itself.
-export async function bridgedCall(
-  deps: EnforcementDeps,
-  proxy: ProxyParts,
-  session: Session,
-  call: BridgedCall,
-  signal: AbortSignal,
-): Promise<GateVerdict> {
-  const about = { proxy, agent: session.agent, session, surface: 'tools/call' };
+export async function bridgedCall(deps: EnforcementDeps, session: Session, call: BridgedCall, signal: AbortSignal): Promise<GateVerdict> {
+  const about = { agent: session.agent, session, surface: 'tools/call' };
   const look = () => evaluate(deps, about, JSON.stringify(call), (place) => mcpAction(place, call));
   const action = look();
   if (deps.isObserving) {
@@ -114,8 +106,8 @@ export async function bridgedCall(
 
 // What the user does with a file of a session by hand, in the console: judged like the agent's own request for it. Where a rule wants the user
 // asked, the user has answered by doing it.
-export function byUser(deps: EnforcementDeps, proxy: ProxyParts, session: Session, act: 'read' | 'edit', file: string): GateVerdict {
-  const about = { proxy, agent: session.agent, session, surface: `console/${act}` };
+export function byUser(deps: EnforcementDeps, session: Session, act: 'read' | 'edit', file: string): GateVerdict {
+  const about = { agent: session.agent, session, surface: `console/${act}` };
   const action = evaluate(deps, about, JSON.stringify({ act, file }), (place) => pathAction(place, act, file));
   if (action.verdict === 'deny' && !deps.isObserving) {
     record(deps, action, 'refused');

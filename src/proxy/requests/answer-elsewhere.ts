@@ -41,5 +41,5 @@ export function cancelElsewhere(proxy: ProxyParts, sessionId: string): boolean {
 export function actAsUser(proxy: ProxyParts, sessionId: string, act: 'read' | 'edit', file: string): GateVerdict {
   const session = proxy.registry.get(sessionId);
   if (!session) return { allow: false, reason: 'the session is not open; send a prompt to take it up again' };
-  return proxy.context.enforcement?.byUser(proxy, session, act, file) ?? { allow: true };
+  return proxy.context.enforcement?.byUser(session, act, file) ?? { allow: true };
 }

@@ -40,7 +40,7 @@ export function receiveRequest(proxy: ProxyParts, agent: Agent, session: Session
   if (twice !== undefined) return agent.fail(idText, failure('AMBIGUOUS', [twice]));
   if (proxy.tools.attachments && takenByUs(proxy, agent, frame)) return;
   if (proxy.context.enforcement)
-    proxy.context.enforcement.agentRequest(proxy, agent, session, frame, (mine, more) =>
+    proxy.context.enforcement.agentRequest(agent, session, frame, (mine, more) =>
       passOn(proxy, agent, openBy(agent, session), mine, key, more),
     );
   else passOn(proxy, agent, session, frame, key);
@@ -134,7 +134,7 @@ export function withdrawRequest(proxy: ProxyParts, agent: Agent, frame: Frame): 
   const span = memberAt(frame.bytes, frame.body, 'requestId');
   const asked = span && proxy.requests.find(agent, textOf(frame.bytes, span));
   // One that we have answered already may have been followed by another of the same id, which waits.
-  if (span && !asked?.isOpen && proxy.context.enforcement?.takesBack(agent, textOf(frame.bytes, span))) return;
+  if (span && !asked?.isOpen && proxy.context.enforcement?.withdrawWaiting(agent, textOf(frame.bytes, span))) return;
   if (span && asked) proxy.requests.forwardCancel(asked, frame, span);
   else if (!withdrawServed(agent, frame)) proxy.context.counters.strayAnswers++;
 }

@@ -194,7 +194,7 @@ function changeAgent(proxy: ProxyParts, request: OpenRequest, session: Session, 
     if (!isCurrent()) return opened(() => {}); // abandoned before it began
     const missing = missingFor(next, openParams);
     if (missing) return failed(failure('CAPABILITY_MISSING', ['session/new', next.name, missing], { agent: next.name }));
-    const refused = proxy.context.enforcement?.refusesServers(proxy, next, openParams);
+    const refused = proxy.context.enforcement?.refusesServers(next, openParams);
     if (refused) return failed(refused);
     noteServers(next, openParams);
     serversFor(proxy, next, openParams, (servers) =>

@@ -74,8 +74,7 @@ function loadAt(proxy: ProxyParts, request: OpenRequest, session: Session, frame
   agent.whenReady(() => {
     if (request.isAnswered) return failed(failure('CANCELLED', [request.method])); // closed or withdrawn before it could be sent
     const problem =
-      (proxy.pool.single ? undefined : whyNot(request, session, frame, params)) ??
-      proxy.context.enforcement?.refusesServers(proxy, agent, params);
+      (proxy.pool.single ? undefined : whyNot(request, session, frame, params)) ?? proxy.context.enforcement?.refusesServers(agent, params);
     if (problem) return failed(problem);
     const ways = waysOf(proxy, request, agent);
     if (ways.length === 0) return loadFromRecord(proxy, request, session, { opened: (next, then) => opened(next, () => {}, then), failed });

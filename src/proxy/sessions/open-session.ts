@@ -61,7 +61,7 @@ function openAt(
   agent.whenReady(() => {
     const missing = proxy.pool.single ? undefined : missingFor(agent, openParams);
     if (missing) return failed(lacking(request, agent, missing));
-    const refused = proxy.context.enforcement?.refusesServers(proxy, agent, openParams);
+    const refused = proxy.context.enforcement?.refusesServers(agent, openParams);
     if (refused) return failed(refused);
     noteServers(agent, openParams);
     const native = toNative(about.parent);

@@ -3,6 +3,7 @@ import type { Roots } from '../../workspace/roots.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { AgentConnection } from '../agents/agent-connection.ts';
 import type { OpenRequest } from '../client/client-connection.ts';
+import type { SessionEnforcement } from '../enforcement/enforcement-state.ts';
 import { LazySet } from '../lazy-set.ts';
 import type { Serving } from '../requests/serve-workspace.ts';
 import type { DelegatedSession } from '../tools/delegation.ts';
@@ -68,6 +69,8 @@ export type Session = {
   bridged: BridgedServers | undefined;
   readonly hostTerminals: LazySet<string>;
   readonly allowedTools: LazySet<string>;
+  /** What enforcement knows of it; undefined without a policy. */
+  enforcement: SessionEnforcement | undefined;
   options: ConfigOptions;
   /** Held while the agent is being changed or the session is being loaded. */
   readonly toAgent: FrameQueue;
@@ -115,6 +118,7 @@ class SessionObject implements Session {
   #state: SessionState;
   attachment: Attachment | undefined = undefined;
   bridged: BridgedServers | undefined = undefined;
+  enforcement: SessionEnforcement | undefined = undefined;
   #options: ConfigOptions | undefined;
   #toolCalls: ToolCalls | undefined;
   #serving: LazySet<Serving> | undefined;

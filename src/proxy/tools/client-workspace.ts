@@ -53,12 +53,7 @@ export function workspaceOf(proxy: ProxyParts, session: Session, roots: Roots): 
     // ACP has no way to ask an editor for these two.
     listDirectory: ({ path }) => listDirectory(descriptors, roots, path),
     searchFiles: (params, signal) =>
-      searchFiles(
-        descriptors,
-        roots,
-        { ...params, mayRead: (file) => proxy.context.enforcement?.mayRead(proxy, session, file) ?? true },
-        signal,
-      ),
+      searchFiles(descriptors, roots, { ...params, mayRead: (file) => proxy.context.enforcement?.mayRead(session, file) ?? true }, signal),
     ...(abilities.has('read') && {
       async readTextFile({ evaluatedPath, ...params }, signal) {
         const { content } = (await ask('fs/read_text_file', params, signal, evaluatedPath)) as { content?: unknown };

@@ -88,7 +88,7 @@ export function createToolAttachments(
     const session = registry.get(request.sessionId) ?? tools.attachments?.delegations.get(request.sessionId);
     if (!session) return Promise.resolve({ allow: false, reason: 'the session has ended' });
     return enforcement
-      ? enforcement.hostToolCall(proxy(), session, request, signal)
+      ? enforcement.hostToolCall(session, request, signal)
       : (options.onToolCall ?? askingGate(proxy(), session))(request, signal);
   };
   const tokenRefused = createTokenWatch(proxy);

@@ -85,7 +85,7 @@ export function bridgeServers(
     async mayCall(server, tool, args, signal): Promise<GateVerdict> {
       await bound;
       if (!session) return { allow: false, reason: 'the session has ended' };
-      return proxy.context.enforcement?.bridgedCall(proxy, session, { server, tool, args }, signal) ?? { allow: true };
+      return proxy.context.enforcement?.bridgedCall(session, { server, tool, args }, signal) ?? { allow: true };
     },
     onDied(server, why) {
       const whose = configured.has(server) && !brought.has(server) ? 'of your configuration' : "of the editor's";

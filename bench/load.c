@@ -1,7 +1,7 @@
 /* The load on both sides of a proxy, and the cheapest proxy there can be, in one small program:
  *
- *   load client STEP... -- COMMAND ARG...   starts COMMAND as a proxy, plays an editor, prints one JSON line per step
- *   load agent NAME                         an agent on stdio that does what the prompt's text says
+ *   load client STEP... -- COMMAND ARG...   starts COMMAND as a proxy, acts as a client, prints one JSON line per step
+ *   load agent NAME                         an agent on stdio that follows the instructions in the prompt
  *   load relay -- COMMAND ARG...            copies bytes between its own stdio and COMMAND's
  *
  * Both sides make frames with the same code, so the client knows every byte that must arrive, and in which order. It compares each
@@ -9,11 +9,11 @@
  * runs of different proxies can be compared. `load.mjs` speaks the same language, for machines without a compiler.
  *
  * Steps: layout:sdk (the order of members to expect) | init | new:n=4,agents=4 | idle:ms=500 | round:PART+PART... | flood:s=0,bytes=100m
- * A part: s=0-3 (sessions), do=stream|ping|deaf, and for
+ * A part: s=0-3 (sessions), do=stream|ping|stop-reading, and for
  *   stream: kind=small|diff|base64, size=1m, frames=N, batch=64 (frames per write), group=K (prompts to wait for, then taken in turns),
  *           push=N (frames the client sends meanwhile), until=cancel, stall=MS (the client does not read for so long)
  *   ping:   n=N or ms=MS, pause=US; reads a file of the client's, over and over
- *   deaf:   the agent stops reading; flood=BYTES are sent to it
+ *   stop-reading: the agent stops reading; flood=BYTES are sent to it
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -245,7 +245,7 @@ static void write_all(int fd, const char *bytes, size_t len) {
   }
 }
 static const char *find(const char *line, size_t len, const char *what) { return memmem(line, len, what, strlen(what)); }
-/* The head of a line is enough to tell what it is. */
+/* The beginning of a line identifies it. */
 static size_t head(size_t len) { return len < 400 ? len : 400; }
 /* The token behind `"key":`, as it is written, up to a comma or brace. */
 static int token(const char *line, size_t len, const char *key, char *into, size_t room) {
@@ -294,7 +294,7 @@ static struct {
   int has_reply;
 } agent;
 
-static void say(const char *text) { write_all(1, text, strlen(text)); }
+static void send_text(const char *text) { write_all(1, text, strlen(text)); }
 static Own *own_session(const char *line, size_t len, int *index) {
   char id[64];
   if (!string_at(line, len, "\"sessionId\":\"", id, sizeof id)) return NULL;
@@ -308,7 +308,7 @@ static void answer_prompt(const char *id, const char *bench, int is_cancelled) {
   char text[512];
   snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"stopReason\":\"%s\",\"_meta\":{\"bench\":{%s}}}}\n", id,
            is_cancelled ? "cancelled" : "end_turn", bench);
-  say(text);
+  send_text(text);
 }
 static void agent_line(char *line, size_t len);
 /* Takes in what has come; waits for something if asked to. */
@@ -369,7 +369,7 @@ static void ping(const char *part, Prompt *prompt) {
     snprintf(expected, sizeof expected, "line %ld of the file", count + 1);
     agent.has_reply = 0;
     int64_t from = now_ns();
-    say(text);
+    send_text(text);
     while (!agent.has_reply) agent_read(1);
     took[count] = now_ns() - from;
     if (strcmp(agent.reply, expected)) {
@@ -393,11 +393,11 @@ static void agent_prompt(char *line, size_t len) {
   if (!own_session(line, len, &prompt.session)) {
     char text[160];
     snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32002,\"message\":\"no such session\"}}\n", id);
-    return say(text);
+    return send_text(text);
   }
   strcpy(prompt.id, id);
   if (is_option(part, "do", "ping")) return ping(part, &prompt);
-  if (is_option(part, "do", "deaf"))
+  if (is_option(part, "do", "stop-reading"))
     for (;;) pause();
   agent.waiting = grow(agent.waiting, (agent.waiting_count + 1) * sizeof prompt);
   agent.waiting[agent.waiting_count++] = prompt;
@@ -450,7 +450,7 @@ static void agent_line(char *line, size_t len) {
     snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"sessionId\":\"%s\"}}\n", id, session->id);
   } else
     snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32601,\"message\":\"no such method\"}}\n", id);
-  say(text);
+  send_text(text);
 }
 static void run_agent(const char *name) {
   agent.name = name;
@@ -525,7 +525,7 @@ typedef struct {
   char text[256];
   int first, last;
   int open; /* prompts not answered yet */
-  int is_endless, is_deaf;
+  int is_endless, stops_reading;
   long push, flood;
   long frames; /* to be had before the answer; -1 where that is open */
 } Part;
@@ -603,7 +603,7 @@ static void reset_peak(pid_t pid) {
   snprintf(path, sizeof path, "/proc/%d/clear_refs", pid);
   int fd = open(path, O_WRONLY);
   if (fd < 0) return;
-  if (write(fd, "5", 1) < 0) { /* then the peak is that of the whole life */
+  if (write(fd, "5", 1) < 0) { /* then the peak is that of the whole process */
   }
   close(fd);
 }
@@ -673,7 +673,7 @@ static void on_update(char *line, size_t len, const char *id) {
       return;
     }
   }
-  /* Not one of the agent's; a proxy may have words of its own about a session. */
+  /* Not from the agent; a proxy may send its own updates for a session. */
   if (find(line, head(len), "_message_chunk\"") || find(line, head(len), "\"toolCallId\"")) {
     if (session) fprintf(stderr, "load: frame %u of %s is not the one expected\n", session->next, session->id);
     client_fail("a frame is wrong, or not in its place", line, len);
@@ -777,7 +777,7 @@ static void step_new(const char *options) {
     if (agents > 1) snprintf(meta, sizeof meta, ",\"_meta\":{\"acp-switchboard\":{\"agent\":\"a%d\"}}", i % agents);
     snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"session/new\",\"params\":{\"cwd\":\"/bench/work\",\"mcpServers\":[]%s}}\n", request_id(OPENING, i, 0), meta);
     put_text(&client.out, text);
-    /* An editor opens its sessions one after the other; a hundred at once keep the step short. */
+    /* A client opens its sessions one after the other; a hundred at once keep the step short. */
     if (client.open >= 100)
       while (client.open) turn(0, 1000);
   }
@@ -796,7 +796,7 @@ static void step_idle(const char *options) {
 static void send_prompt(int session, int part, const char *text_of_prompt) {
   char text[700];
   snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"%s\",\"prompt\":[{\"type\":\"text\",\"text\":\"%s\"}]}}\n",
-           request_id(client.parts[part].is_deaf ? FLOODED : PROMPT, session, part), client.sessions[session].id, text_of_prompt);
+           request_id(client.parts[part].stops_reading ? FLOODED : PROMPT, session, part), client.sessions[session].id, text_of_prompt);
   put_text(&client.out, text);
 }
 /* A prompt that nobody will read. */
@@ -835,7 +835,7 @@ static void read_parts(char *text) {
     if (dash) part->last = atoi(dash + 1);
     if (part->last >= client.session_count) fail("no such session");
     part->is_endless = is_option(at, "until", "cancel");
-    part->is_deaf = is_option(at, "do", "deaf");
+    part->stops_reading = is_option(at, "do", "stop-reading");
     part->push = option(at, "push", 0);
     part->flood = option(at, "flood", 0);
     part->frames = is_option(at, "do", "stream") && !part->is_endless ? option(at, "frames", 1000) : -1;
@@ -846,7 +846,7 @@ static int is_round_over(void) {
   for (int k = 0; k < client.part_count; k++) {
     Part *part = &client.parts[k];
     feeding |= part->flood > 0 || client.sessions[part->first].pushed < part->push;
-    if (part->is_deaf) continue;
+    if (part->stops_reading) continue;
     if (part->is_endless) endless += part->open;
     else others += part->open;
   }

@@ -1,4 +1,4 @@
-// The bench: node bench/run.mjs [--gate | --report] [--no-write] [NAME...]. See docs/performance.md for what is measured and why.
+// The bench: node bench/run.mjs [--gate | --report] [--no-write] [NAME...]. docs/performance.md explains what is measured and why.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -21,7 +21,7 @@ const USAGE = `node bench/run.mjs [options] [NAME...]
   NAME          only workloads whose name begins so; --only NAME is the same
   --no-write    leaves bench/RESULTS.md and docs/performance.svg as they are
   --list        the names of the workloads
-BENCH_PEERS="name=command;…" measures other proxies beside ours; the agent's command is put in place of {agent}, or at the end.
+BENCH_PEERS="name=command;…" measures other proxies as well; the agent's command replaces {agent}, or is appended.
 BENCH_LOAD=node uses the load program in Node, as where there is no C compiler.`;
 
 const bench = path.dirname(fileURLToPath(import.meta.url));
@@ -90,7 +90,7 @@ function misused(why) {
   process.exit(2);
 }
 
-/** Every workload has an equal part of the time that is left, and is repeated as often as that allows, up to what it asks for. */
+/** Every workload gets an equal part of the remaining time and is repeated as often as that allows, up to its own number of cycles. */
 async function measure(which, seconds) {
   const measured = {};
   const end = performance.now() + seconds * 1000;
@@ -115,11 +115,11 @@ async function measure(which, seconds) {
     for (const workload of together)
       if (Object.keys(figures[workload.name]).length > 0) console.log(`\n${workloadTable(workload, figures[workload.name], variants)}`);
   }
-  if (leftOut.length > 0) console.log(`\nLeft out, for want of time: ${leftOut.join(' ')}`);
+  if (leftOut.length > 0) console.log(`\nLeft out, no time: ${leftOut.join(' ')}`);
   return measured;
 }
 
-/** Those of one family that stand behind each other, with the place of the first. */
+/** Groups neighbours of one family, with the index of the first. */
 function families(which) {
   const found = [];
   for (const [index, workload] of which.entries()) {
@@ -130,11 +130,11 @@ function families(which) {
   return found;
 }
 
-/** A shared machine can spoil a goal once; what is missed twice in a row is missed. */
+/** A busy machine can cause one miss. Only a goal that is missed twice in a row fails the gate. */
 async function gate() {
   const isMissed = ({ status, isHeld }) => status === 'missed' && !isHeld;
   const held = evaluated.filter(({ isHeld }) => isHeld);
-  if (held.length > 0) console.log(`\nOut of reach, and no further away than is known: ${held.map(({ id }) => id).join(' ')}`);
+  if (held.length > 0) console.log(`\nMissed, but within the known distance: ${held.map(({ id }) => id).join(' ')}`);
   const missed = evaluated.filter(isMissed);
   if (missed.length === 0) return 0;
   const again = new Set(missed.flatMap(({ needs }) => needs));
@@ -164,7 +164,7 @@ function write() {
   ];
   const parts = [
     '# Results of the bench',
-    'Written by `npm run bench`; `docs/performance.md` says what is measured and how to read it. Best value, median in brackets.',
+    'Written by `npm run bench`; `docs/performance.md` explains what is measured and how to read it. Best value, median in brackets.',
     'To repeat: `npm run bench` on a machine with `cc`. Absolute values are of this machine; compare ratios.',
     table(['what', 'value'], facts).replaceAll(/-+:/g, (rule) => '-'.repeat(rule.length)),
     '## Goals',

@@ -1,9 +1,9 @@
-// A workload over all its variants: interleaved, several times, the best kept.
+// Runs a workload with all its variants, interleaved and several times, and keeps the best values.
 import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
 import { RunFailure, run } from './measure.mjs';
 
-/** The best of the samples is what the code costs; the rest is what the neighbours on the machine add. */
+/** The best sample is the cost of the code; the others include what other programs on the machine add. */
 export function summary(samples, better = 'lower') {
   const sorted = samples.filter(Number.isFinite).toSorted((a, b) => (better === 'lower' ? a - b : b - a));
   if (sorted.length === 0) return undefined;
@@ -11,8 +11,8 @@ export function summary(samples, better = 'lower') {
 }
 
 /**
- * Workloads whose figures are held against each other take turns as their variants do: what the neighbours do meanwhile is then done to all.
- * Resolves to `{ [workload]: { [variant]: { [metric]: { best, median, n } } } }`, with `{ failure }` for a variant that does not get through.
+ * Workloads whose figures are compared take turns, as their variants do: then other programs on the machine disturb all alike.
+ * Resolves to `{ [workload]: { [variant]: { [metric]: { best, median, n } } } }`, with `{ failure }` for a variant that failed.
  */
 export async function collect(together, { isTimeUp = () => false, ...surroundings }) {
   const measured = together.map((workload) => measurement(workload, surroundings));
@@ -22,7 +22,7 @@ export async function collect(together, { isTimeUp = () => false, ...surrounding
   return Object.fromEntries(measured.map((one, index) => [together[index].name, one.figures()]));
 }
 
-/** Every run has already compared each frame with the one expected; that the digests agree over all variants is checked here. */
+/** Every run has compared each frame with the expected one. Here the digests of all variants are compared. */
 function measurement(workload, { load, variants, workDir, isShort, onRun = () => {} }) {
   if (workload.measure) return inOneGo(workload, { isShort, workDir, variants });
   const names = workload.variants.filter((name) => name in variants);
@@ -49,7 +49,7 @@ function measurement(workload, { load, variants, workDir, isShort, onRun = () =>
       home,
     });
     for (const [metric, values] of Object.entries(workload.read(results, about))) {
-      if (variant.isNoProxy && /cpu/i.test(metric)) continue; // that would be the agent's
+      if (variant.isNoProxy && /cpu/i.test(metric)) continue; // this would be the agent's
       const all = samples.get(name).get(metric) ?? [];
       samples.get(name).set(metric, all.concat(values));
     }
@@ -61,7 +61,7 @@ function measurement(workload, { load, variants, workDir, isShort, onRun = () =>
   return {
     cycles,
     async run(cycle) {
-      // Another order each time, so that nobody always comes after the same neighbour. The slow ones are steady enough for two.
+      // Another order in each cycle, so that no variant always follows the same one. Slow variants are stable enough for two cycles.
       const order = chosen
         .map((_, index) => chosen[(index + cycle) % chosen.length])
         .filter((name) => !failures.has(name) && (!isShort || cycle < 2 || (variants[name].share ?? 1) === 1));
@@ -87,7 +87,7 @@ function measurement(workload, { load, variants, workDir, isShort, onRun = () =>
   };
 }
 
-/** Without a proxy in it. */
+/** A workload that measures by itself. */
 function inOneGo(workload, surroundings) {
   let figures = {};
   return {
@@ -99,7 +99,7 @@ function inOneGo(workload, surroundings) {
   };
 }
 
-/** Who writes the members of an update in another order is compared with that order. */
+/** Frames of a variant that writes members in another order are compared in that order. */
 const withLayout = ({ layout }, steps) => (layout === undefined ? steps : [`layout:${layout}`, ...steps]);
 
 function agree(digests, key, digest, name) {

@@ -1,4 +1,4 @@
-// The agent of the load program in Node: does what the prompt's text says.
+// The agent of the load program in Node: it follows the instructions in the prompt.
 import { writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { digest, eachLine, makeFrames, options } from './load-frames.mjs';
@@ -17,7 +17,7 @@ function write(bytes) {
     }
   }
 }
-const say = (message) => write(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`));
+const send = (message) => write(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`));
 
 export function runAgent(name) {
   const sessions = new Map();
@@ -64,7 +64,7 @@ export function runAgent(name) {
           wake = resolve;
         });
       const bench = { notes: session.notes, digest: session.noteDigest };
-      say({ id, result: { stopReason: session.isCancelled ? 'cancelled' : 'end_turn', _meta: { bench } } });
+      send({ id, result: { stopReason: session.isCancelled ? 'cancelled' : 'end_turn', _meta: { bench } } });
       Object.assign(session, { notes: 0, noteDigest: 0, isCancelled: false });
     }
   }
@@ -77,7 +77,7 @@ export function runAgent(name) {
         onReply = resolve;
       });
       const from = process.hrtime.bigint();
-      say({ id: 99 + n, method: 'fs/read_text_file', params: { sessionId: session.id, path: '/bench/file.txt', line: n } });
+      send({ id: 99 + n, method: 'fs/read_text_file', params: { sessionId: session.id, path: '/bench/file.txt', line: n } });
       const content = await reply;
       took.push(Number(process.hrtime.bigint() - from));
       if (content !== `line ${n} of the file`) die(`expected line ${n}, got ${content}`);
@@ -86,15 +86,15 @@ export function runAgent(name) {
     took.sort((a, b) => a - b);
     const at = (share) => took[Math.floor((took.length - 1) * share)] ?? 0;
     const bench = { n: took.length, min: at(0), p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
-    say({ id, result: { stopReason: 'end_turn', _meta: { bench } } });
+    send({ id, result: { stopReason: 'end_turn', _meta: { bench } } });
   }
   function prompt({ id, params }) {
     const session = sessions.get(params.sessionId);
-    if (session === undefined) return say({ id, error: { code: -32002, message: 'no such session' } });
+    if (session === undefined) return send({ id, error: { code: -32002, message: 'no such session' } });
     const part = params.prompt[0].text;
     const { text, number } = options(part);
     if (text('do') === 'ping') return void ping(part, { session, id });
-    if (text('do') === 'deaf') return void process.stdin.pause();
+    if (text('do') === 'stop-reading') return void process.stdin.pause();
     waiting.push({ session, id });
     if (waiting.length < number('group', 1)) return;
     const prompts = waiting;
@@ -110,7 +110,7 @@ export function runAgent(name) {
       return;
     }
     if (method === 'initialize')
-      return say({
+      return send({
         id,
         result: {
           protocolVersion: 1,
@@ -119,10 +119,10 @@ export function runAgent(name) {
           agentInfo: { name: 'load-agent', version: '1.0.0' },
         },
       });
-    if (method !== 'session/new') return id !== undefined && say({ id, error: { code: -32601, message: 'no such method' } });
+    if (method !== 'session/new') return id !== undefined && send({ id, error: { code: -32601, message: 'no such method' } });
     const sessionId = `ses_${name}_7f3a9c_${String(sessions.size).padStart(8, '0')}`;
     sessions.set(sessionId, { id: sessionId, notes: 0, noteDigest: 0, isCancelled: false });
-    say({ id, result: { sessionId } });
+    send({ id, result: { sessionId } });
   }
 
   const NOTE = Buffer.from('"method":"_bench/note"');

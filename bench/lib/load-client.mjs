@@ -146,15 +146,15 @@ export async function runClient(steps, [command, ...args]) {
     parts = text.split('+').map((one) => {
       const { text: word, number } = options(one);
       const [first, last = first] = (word('s') ?? '0').split('-').map(Number);
-      const isDeaf = word('do') === 'deaf';
+      const stopsReading = word('do') === 'stop-reading';
       const endless = word('until') === 'cancel';
       const frames = word('do') === 'stream' && !endless ? number('frames', 1000) : undefined;
-      return { text: one, first, last, open: 0, isDeaf, endless, frames, push: number('push'), flood: number('flood') };
+      return { text: one, first, last, open: 0, stopsReading, endless, frames, push: number('push'), flood: number('flood') };
     });
   }
   function isRoundOver() {
     if (!feed()) return false;
-    const open = (endless) => parts.some((part) => !part.isDeaf && part.endless === endless && part.open > 0);
+    const open = (endless) => parts.some((part) => !part.stopsReading && part.endless === endless && part.open > 0);
     if (open(false)) return false;
     for (const part of parts) {
       if (!part.endless || part.isCancelled) continue;
@@ -190,7 +190,7 @@ export async function runClient(steps, [command, ...args]) {
       for (const session of sessions.slice(part.first, part.last + 1)) {
         part.open++;
         const params = { sessionId: session.id, prompt: [{ type: 'text', text: part.text }] };
-        send(part.isDeaf ? 'flooded' : 'prompt', { method: 'session/prompt', params }, { part, session });
+        send(part.stopsReading ? 'flooded' : 'prompt', { method: 'session/prompt', params }, { part, session });
       }
     while (performance.now() - from < stallMs) {
       await sleep(20);
@@ -247,7 +247,7 @@ export async function runClient(steps, [command, ...args]) {
   clearTimeout(timer);
 }
 
-/** -1 where the system does not say. */
+/** -1 where the system does not provide it. */
 function cpuNs(pid) {
   try {
     const threads = readdirSync(`/proc/${pid}/task`);
@@ -266,7 +266,7 @@ function memoryKb(pid, field) {
 function resetPeak(pid) {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
-  } catch {} // then the peak is that of the whole life
+  } catch {} // then the peak is that of the whole process
 }
 /** Until the proxy sleeps: the time of a running thread is not all on its account yet. */
 async function settle(pid) {

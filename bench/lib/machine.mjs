@@ -1,4 +1,4 @@
-// Where and with what was measured.
+// The machine and the versions of a measurement.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,5 +1,5 @@
 // An ACP agent that, when prompted, calls a tool over and over by three ways in turns: of a server that it starts itself, of the same server
-// behind nothing but pipes, and as it was lent to it. `node mcp-agent.mjs stdio|http|acp own|configured CALLS ROUNDS`; the figures are its only words.
+// behind nothing but pipes, and as a host tool. `node mcp-agent.mjs stdio|http|acp own|configured CALLS ROUNDS`; it sends only the figures.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -106,7 +106,7 @@ function throughAcp(serverId) {
   return { request, notify: (method) => acp.send({ method: 'mcp/message', params: { serverId, method } }), end: () => {} };
 }
 
-const lent = () =>
+const hosted = () =>
   way === 'acp' ? throughAcp(entry.serverId) : way === 'http' ? overHttp(entry) : started([entry.command, ...entry.args], pairs(entry.env));
 
 async function connected(one) {
@@ -131,8 +131,8 @@ async function timed({ call }) {
 }
 
 async function measured() {
-  const ways = { lent: await connected(lent()), direct: await connected(started(server)), piped: await connected(await piped()) };
-  const figures = { lent: [], direct: [], piped: [] };
+  const ways = { hosted: await connected(hosted()), direct: await connected(started(server)), piped: await connected(await piped()) };
+  const figures = { hosted: [], direct: [], piped: [] };
   for (let round = 0; round < rounds + WARM_ROUNDS; round++)
     for (const [name, one] of Object.entries(ways)) {
       const took = await timed(one);

@@ -1,8 +1,8 @@
-// The one tool that all ways to it are measured with: it says what it was told.
+// The tool that is called through all transports: it echoes its argument.
 export const tools = [
   {
     name: 'echo',
-    description: 'Says what it was told.',
+    description: 'Echoes its argument.',
     inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'], additionalProperties: false },
     effect: 'read', // nobody is asked
     run: ({ text }) => text,

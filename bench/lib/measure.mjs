@@ -1,4 +1,4 @@
-// One run: a fresh proxy between a fresh load client and fresh agents, from start to end.
+// One run: a new proxy between a new load client and new agents.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -8,14 +8,14 @@ const LARGE_BYTES = 1024 * 1024;
 
 export class RunFailure extends Error {}
 
-/** Runs `steps` against a variant; resolves to what the client says of each of them. `home` keeps state over several runs. */
+/** Runs `steps` against a variant; resolves to the client's result for each step. `home` keeps state over several runs. */
 export async function run({ load, variant, agents = 1, steps, workDir, home }) {
   const dir = mkdtempSync(path.join(workDir, 'run-'));
   const state = home ?? path.join(dir, 'home');
   mkdirSync(state, { recursive: true });
   const agentCommands = Array.from({ length: agents }, (_, index) => [...load.command, 'agent', `a${index}`]);
   const [program, ...args] = [...load.command, 'client', ...steps, '--', ...variant.command(agentCommands, dir)];
-  // With NODE_EXTRA_CA_CERTS, Node 20 reads certificates at start: every ratio of start-up times would flatter us.
+  // With NODE_EXTRA_CA_CERTS, Node 20 reads certificates at start, which would make every ratio of start-up times smaller.
   const { NODE_EXTRA_CA_CERTS, ...env } = process.env;
   try {
     return await play(program, args, { ...env, SWITCHBOARD_HOME: state, LOAD_TIMEOUT_MS: String(TIMEOUT_MS) });
@@ -25,8 +25,8 @@ export async function run({ load, variant, agents = 1, steps, workDir, home }) {
 }
 
 /**
- * What is large goes at once, the many small files stay until all is measured: ext4 without a journal passes over each inode that was
- * deleted in the last minutes when it looks for a new one, and the transcripts of the next run would pay for those of this one.
+ * Deletes large files at once and keeps small ones until the end: when ext4 without a journal creates a file, it skips every inode that
+ * was deleted in the last minutes, and the transcripts of the next run would pay for that.
  */
 function dropLarge(dir) {
   for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {

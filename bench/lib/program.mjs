@@ -1,4 +1,4 @@
-// The load program: compiled on the spot where there is a C compiler, since a load in Node would hide what the proxy costs; else Node.
+// The load program. It is compiled from C if there is a compiler, because a load in Node would hide the cost of the proxy; else it is Node.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const bench = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const cacheDir = path.join(os.tmpdir(), `switchboard-bench-${os.userInfo().uid}`);
 
-/** The words that start it, and what they are. `BENCH_LOAD=node` asks for the fallback. */
+/** How to start it, and its language. `BENCH_LOAD=node` selects the fallback. */
 export function loadProgram() {
   const source = path.join(bench, 'load.c');
   const fallback = { command: [process.execPath, path.join(bench, 'load.mjs')], language: 'Node', hasRelay: false };

@@ -1,9 +1,9 @@
-// What workloads have in common: steps for the load client, and figures out of what it says.
+// Helpers for workloads: steps for the load client, and figures from its results.
 
 export const rounds = (count, options) => Array.from({ length: count }, () => `round:${options}`);
 export const ofStep = (results, step) => results.filter((result) => result.step === step);
 
-/** NaN (and so no sample) where the system does not account for CPU time. */
+/** NaN, and so no sample, where the system does not count CPU time. */
 export const cpu = ({ cpuNs }) => (cpuNs >= 0 ? cpuNs : Number.NaN);
 export const cpuUsPerFrame = (round) => cpu(round) / round.frames / 1000;
 export const megabytesPerSecond = ({ bytes, wallNs }) => bytes / 1e6 / (wallNs / 1e9);

@@ -1,4 +1,4 @@
-// What is measured: no proxy at all, the bounds, ourselves, what others would build, and any peer named in BENCH_PEERS.
+// The variants: no proxy, the lower bounds, the switchboard, proxies built with libraries, and the peers in BENCH_PEERS.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,8 +9,8 @@ const bench = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const root = path.dirname(bench);
 
 /**
- * Each variant says how it is started for a list of agent commands (a list of words each), in a directory of its own.
- * `share` is the part of a workload's frames that a slow one gets, so that it does not take all the time there is.
+ * `command` returns how to start a variant with a list of agent commands (each a list of arguments), in its own directory.
+ * `share` is the part of a workload's frames that a slow variant gets, so that it does not take most of the time.
  */
 export function createVariants(load, workDir) {
   const reference = (file) => (agents) => [process.execPath, path.join(bench, 'proxies', file), JSON.stringify(agents)];
@@ -26,7 +26,7 @@ export function createVariants(load, workDir) {
     ...(load.hasRelay && { relay: { title: 'C relay', command: ([agent]) => [...load.command, 'relay', '--', ...agent] } }),
     raw: { title: 'Node byte pipe', command: reference('raw.mjs') },
     ours: { title: 'switchboard', ...ours() },
-    uncached: { title: 'switchboard, agent not met before', ...ours() },
+    uncached: { title: 'switchboard, agent unknown', ...ours() },
     four: {
       title: 'switchboard, four agents configured',
       command: (agents, dir) =>
@@ -50,7 +50,7 @@ export function createVariants(load, workDir) {
   return { ...variants, ...peers(process.env.BENCH_PEERS) };
 }
 
-/** Somebody may build in this tree while we measure; what is measured must be whole, and must not change under us. */
+/** A build in this tree must not change the program while it is measured. */
 function snapshot(workDir) {
   const to = path.join(workDir, 'switchboard');
   const program = path.join(to, 'bin', 'switchboard.js');
@@ -58,11 +58,11 @@ function snapshot(workDir) {
     try {
       for (const part of ['bin', 'dist', 'package.json']) cpSync(path.join(root, part), path.join(to, part), { recursive: true });
       if (spawnSync(process.execPath, [program, 'acp', '--help']).status === 0) return program;
-    } catch {} // files come and go while it is being built
+    } catch {} // a build is replacing the files
     rmSync(to, { recursive: true, force: true });
     spawnSync('sleep', ['1']);
   }
-  throw new Error('there is no build to measure: run "npm run build" first');
+  throw new Error('no build found: run "npm run build" first');
 }
 
 function configFile(dir, agents, extra) {
@@ -73,7 +73,7 @@ function configFile(dir, agents, extra) {
   return file;
 }
 
-/** Features come one after the other; the published schema says whether this version has them. */
+/** Whether this version has the settings, by the published schema. */
 export function hasSetting(...keys) {
   const { properties } = JSON.parse(readFileSync(path.join(root, 'config', 'switchboard.schema.json'), 'utf8'));
   return keys.every((key) => key in properties);
@@ -89,9 +89,9 @@ function isInstalled(name) {
 }
 
 /**
- * `name=command;name=command`. The agent's command is put in place of `{agent}` (one word per word) or else at the end. `{agents}` stands
- * for the JSON that our reference proxies take, `{config}` for a configuration of ours, as for another build of the switchboard.
- * `name@sdk=…` for a peer built on the ACP SDK, which writes the members of an update in an order of its own.
+ * `name=command;name=command`. The agent's command replaces `{agent}`, or is appended. `{agents}` is the JSON that the reference proxies
+ * take. `{config}` is a configuration file, for another build of the switchboard. `name@sdk=…` is a peer built on the ACP SDK, which
+ * writes the members of an update in its own order.
  */
 export function peers(text = '') {
   const entries = text.split(';').flatMap((entry) => {
@@ -107,7 +107,7 @@ export function peers(text = '') {
       });
       return several || words.includes('{agent}') ? filled : [...filled, ...agents[0]];
     };
-    // Another build of the switchboard is measured as we are.
+    // Another build of the switchboard gets as many frames as this one.
     const share = words.includes('{config}') ? 1 : 0.2;
     return [[name, { title: `peer ${name}`, isPeer: true, several, share, ...(layout && { layout }), command: fill }]];
   });

@@ -1,4 +1,4 @@
-// Every file in workloads/ is a workload, or a list of them; a new one needs nothing else.
+// Every file in workloads/ exports one workload or a list of workloads; nothing else is needed to add one.
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -7,10 +7,12 @@ const dir = path.join(path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const FIRST = [
   'burst',
   'single',
+  'cold-frames',
   'large-diff-1m',
   'large-diff-8m',
   'large-base64-1m',
   'large-base64-8m',
+  'cold-large',
   'roundtrip',
   'start',
   'sessions-4',
@@ -23,7 +25,7 @@ const FIRST = [
   'duplex',
 ];
 
-/** In the order in which they are best read: the listed ones, then the rest by name. */
+/** The listed workloads first, then the others by name. */
 export async function allWorkloads() {
   const files = readdirSync(dir).filter((file) => file.endsWith('.mjs'));
   const modules = await Promise.all(files.map((file) => import(pathToFileURL(path.join(dir, file)).href)));

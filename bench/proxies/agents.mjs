@@ -1,4 +1,4 @@
-// The agents of a reference proxy: argv[2] is a JSON list of commands, each a list of words. They end with the proxy.
+// The agents of a reference proxy: argv[2] is a JSON list of commands, each a list of arguments. They end with the proxy.
 import { spawn } from 'node:child_process';
 
 export function startAgents() {

@@ -36,18 +36,18 @@ class LineWriter extends AbstractMessageWriter {
 const connect = (input, output) => createMessageConnection(new LineReader(input), new LineWriter(output));
 
 const ownerOf = new Map(); // session id -> agent
-const editor = connect(process.stdin, process.stdout);
+const upstream = connect(process.stdin, process.stdout);
 const agents = startAgents().map(({ stdin, stdout }) => {
   const agent = connect(stdout, stdin);
-  agent.onNotification((method, params) => editor.sendNotification(method, params));
-  agent.onRequest((method, params) => editor.sendRequest(method, params));
+  agent.onNotification((method, params) => upstream.sendNotification(method, params));
+  agent.onRequest((method, params) => upstream.sendRequest(method, params));
   agent.listen();
   return agent;
 });
 const owner = (params) => agents[ownerOf.get(params?.sessionId) ?? 0];
 
-editor.onNotification((method, params) => owner(params).sendNotification(method, params));
-editor.onRequest(async (method, params) => {
+upstream.onNotification((method, params) => owner(params).sendNotification(method, params));
+upstream.onRequest(async (method, params) => {
   if (method === 'initialize') return (await Promise.all(agents.map((agent) => agent.sendRequest(method, params))))[0];
   if (method !== 'session/new') return owner(params).sendRequest(method, params);
   const index = agentOf(params);
@@ -55,4 +55,4 @@ editor.onRequest(async (method, params) => {
   ownerOf.set(answer.sessionId, index);
   return answer;
 });
-editor.listen();
+upstream.listen();

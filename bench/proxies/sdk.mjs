@@ -5,17 +5,17 @@ import { agentOf, startAgents } from './agents.mjs';
 
 const ownerOf = new Map(); // session id -> agent
 const stream = (output, input) => ndJsonStream(Writable.toWeb(output), Readable.toWeb(input));
-let editor;
+let upstream;
 
 const agents = startAgents().map(({ stdin, stdout }) =>
   client({ name: 'bench-proxy' })
-    .onNotification(methods.client.session.update, ({ params }) => editor.notify(methods.client.session.update, params))
-    .onRequest(methods.client.fs.readTextFile, ({ params }) => editor.request(methods.client.fs.readTextFile, params))
+    .onNotification(methods.client.session.update, ({ params }) => upstream.notify(methods.client.session.update, params))
+    .onRequest(methods.client.fs.readTextFile, ({ params }) => upstream.request(methods.client.fs.readTextFile, params))
     .connect(stream(stdin, stdout)),
 );
 const owner = (params) => agents[ownerOf.get(params.sessionId) ?? 0].agent;
 
-({ client: editor } = agent({ name: 'bench-proxy' })
+({ client: upstream } = agent({ name: 'bench-proxy' })
   .onRequest(methods.agent.initialize, async ({ params }) => {
     const [answer] = await Promise.all(agents.map((one) => one.agent.request(methods.agent.initialize, params)));
     return answer;

@@ -1,4 +1,4 @@
-// Small frames, 64 of them in each write of the agent's: what a fast model and a batching runtime come to.
+// Small frames, 64 in each write of the agent: a fast model with a batching runtime.
 import { cpuUsPerFrame, frames, megabytesPerSecond, ofStep, rounds } from '../lib/rounds.mjs';
 
 export default {

@@ -25,7 +25,7 @@ const large = (kind, size, count) => ({
     return {
       cpuMs: warm.map((round) => cpu(round) / round.frames / 1e6),
       mbps: warm.map(megabytesPerSecond),
-      // The highest of one process; the lowest of that over several.
+      // The peak of one process; the best value is the lowest peak of several processes.
       peakMb: all[0].peakKb < 0 ? [] : [mb(Math.max(...all.map(({ peakKb }) => peakKb)))],
     };
   },

@@ -1,4 +1,4 @@
-// What an idle proxy holds, and what each session that is open and silent adds to it.
+// Memory of an idle proxy, and of each open session without traffic.
 import path from 'node:path';
 import { run } from '../lib/measure.mjs';
 import { cpu, mb, ofStep } from '../lib/rounds.mjs';
@@ -15,7 +15,7 @@ export default {
     firstKb: { title: 'the first 5,000', digits: 2 },
     idleCpuMs: { title: 'CPU ms per idle second', digits: 2 },
   },
-  /** As on any day but the first: the configuration has been read before, and the agent been met. */
+  /** As after the first start: the configuration was read before, and the agent is known. */
   home: (name, dir) => (name === 'ours' ? path.join(dir, 'home-ours') : undefined),
   async before({ load, variant, workDir, name, cycle }) {
     if (name === 'ours' && cycle === 0)
@@ -23,7 +23,7 @@ export default {
   },
   steps({ isShort }) {
     const rest = `idle:ms=${isShort ? 700 : 1500}`;
-    // The first thousands also make V8's young generation grow to its size, once; what a session adds is what the later ones add.
+    // The first thousands also make V8's young generation grow, once. The later ones show what a session adds.
     return ['init', 'idle:ms=700', rest, 'new:n=5000', rest, 'new:n=5000', rest];
   },
   read(results) {

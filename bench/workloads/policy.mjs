@@ -1,4 +1,4 @@
-// A verdict on a shell line under a hundred rules: read, taken apart, judged. It stands between an agent's question and its answer.
+// A decision about a shell command under a hundred rules: parse, analyse, decide. A permission request waits for it.
 import { load, timed } from '../lib/in-process.mjs';
 
 const LINES = [
@@ -8,7 +8,7 @@ const LINES = [
   'FOO=1 timeout 60 node scripts/build.mjs; echo done $(date +%s)',
 ];
 
-/** Rules of every kind that must be looked at, and do not match; the last one does. */
+/** Rules of every kind that do not match. */
 function hundredRules() {
   const deny = Array.from(
     { length: 50 },
@@ -21,7 +21,7 @@ function hundredRules() {
 
 export default {
   name: 'policy',
-  title: 'Policy: a verdict on a shell line, 100 rules (to be under 50 µs on a quiet machine; no ratio, so no goal of the gate)',
+  title: 'Policy: a decision about a shell command, 100 rules (should take less than 50 µs on an idle machine; no goal)',
   metrics: { us: { title: 'CPU µs', digits: 1 } },
   async measure({ isShort, workDir }) {
     const { loadPolicy, combine, commandAction, decide } = await load(workDir, {
@@ -35,7 +35,7 @@ export default {
     const policy = combine([{ name: 'user', policy: file }]);
     const place = { agent: 'a0', cwd: '/work/project', home: '/home/user' };
     const verdict = (n) => decide(policy, commandAction(place, LINES[n % LINES.length])).verdict;
-    if (verdict(0) !== 'ask') throw new Error('the policy of the bench judges otherwise than it should');
+    if (verdict(0) !== 'ask') throw new Error('the policy of the bench decides something unexpected');
     return { ours: { us: timed(verdict, { rounds: isShort ? 10 : 30, callsPerRound: 2000 }) } };
   },
 };

@@ -1,9 +1,9 @@
-// A request of the agent's (fs/read_text_file) and the client's answer to it, one after the other, timed by the agent.
+// A request from the agent (fs/read_text_file) and the client's answer, one after the other, timed by the agent.
 import { cpu, ofStep, rounds } from '../lib/rounds.mjs';
 
 export default {
   name: 'roundtrip',
-  title: 'Round trips: the agent reads a file of the client’s',
+  title: 'Round trips: the agent reads a file through the client',
   variants: ['direct', 'relay', 'raw', 'ours', 'naive', 'jsonrpc', 'sdk'],
   short: ['direct', 'raw', 'ours', 'naive'],
   takesPeers: true,
@@ -13,7 +13,7 @@ export default {
     p99Us: { title: 'p99 µs', digits: 0 },
     cpuUs: { title: 'CPU µs/round trip', digits: 1 },
   },
-  // Many rounds: it takes some ten thousand round trips until everything on the way is compiled.
+  // Many rounds: it takes some ten thousand round trips until V8 has compiled the path.
   steps: ({ isShort }) => ['init', 'new:n=1', ...rounds(isShort ? 6 : 8, 's=0,do=ping,n=2000')],
   read(results) {
     const [, ...warm] = ofStep(results, 'round');

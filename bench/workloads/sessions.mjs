@@ -1,14 +1,14 @@
-// The same number of frames over more and more sessions of four agents, taken in turns, so that each frame is of another session.
+// The same number of frames over more and more sessions of four agents. The sessions alternate, so that each frame belongs to another one.
 import { cpuUsPerFrame, frames, ofStep, rounds } from '../lib/rounds.mjs';
 
 const AGENTS = 4;
 const FRAMES = 100_000;
-/** So many rounds go by until V8 has compiled what a turn needs and the transcripts have their files; those after them are like any later. */
+/** Rounds until V8 has compiled the path of a turn and the transcripts have their files. */
 const WARM_UP = 4;
 
 const over = (sessions) => ({
   name: `sessions-${sessions}`,
-  family: 'sessions', // they are held against each other
+  family: 'sessions', // they are compared with each other
   title: `Sessions: 100,000 updates over ${sessions} sessions of 4 agents`,
   agents: AGENTS,
   variants: ['ours', 'bare', 'naive', 'jsonrpc', 'sdk'],
@@ -27,7 +27,7 @@ const over = (sessions) => ({
   },
   read(results) {
     const warm = ofStep(results, 'round').slice(WARM_UP);
-    // More sessions are more turns too, and what a turn costs by itself says how much of the difference that is.
+    // More sessions also mean more turns. The cost of a turn shows how much of the difference comes from them.
     const isOfTurns = ({ frames: count }) => sessions > AGENTS && count === sessions;
     const turns = warm.filter(isOfTurns);
     return {

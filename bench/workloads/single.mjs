@@ -1,4 +1,4 @@
-// Small frames, each in a write of its own, as most agents send them; first in a process that has never seen one, then again.
+// Small frames, one write each, as most agents send them; first in a new process, then in a warm one.
 import { cpu, cpuUsPerFrame, ofStep, rounds } from '../lib/rounds.mjs';
 
 const FRAMES = 20_000;

@@ -1,4 +1,4 @@
-// The client stops reading while the agent wants to send 500 MB, and then goes on: what does the proxy hold, and does everything arrive?
+// The client stops reading while the agent sends 500 MB, and then continues: how much does the proxy hold, and does everything arrive?
 import { mb, ofStep } from '../lib/rounds.mjs';
 
 const MB = 1e6;

@@ -95,13 +95,25 @@ export function isAt(bytes: Buffer, at: number, wanted: Buffer): boolean {
   return true;
 }
 
+/** Strings up to this length are walked byte by byte; calling `indexOf` takes longer. */
+const SHORT_BYTES = 32;
+
 /** Behind the string that begins at `from`. */
 export function stringEnd(bytes: Buffer, from: number): number {
-  for (let i = from + 1; ; i++) {
+  let i = from + 1;
+  for (const near = i + SHORT_BYTES; i < near; i++) {
     const c = bytes[i];
     if (c === QUOTE) return i + 1;
     if (c === BACKSLASH) i++;
-    else if (c === undefined) return i; // cannot be in valid JSON; never loop for ever over a caller's mistake
+    else if (c === undefined) return i; // not in valid JSON; a caller's mistake must not cause an endless loop
+  }
+  for (;;) {
+    const quote = bytes.indexOf(QUOTE, i);
+    if (quote === -1) return bytes.length;
+    let escapes = quote;
+    while (escapes > i && bytes[escapes - 1] === BACKSLASH) escapes--;
+    i = quote + 1;
+    if ((quote - escapes) % 2 === 0) return i;
   }
 }
 

@@ -1,7 +1,7 @@
-// The judgement of the bench, on figures made up for it: a gate that never fails would be worse than none.
+// How the bench evaluates goals, on invented figures.
 import { describe, expect, test } from 'vitest';
 
-// Plain JavaScript without types, so it is brought in by its address.
+// Plain JavaScript without types, so it is imported by its address.
 const at = (file: string) => import(new URL(`../../bench/${file}`, import.meta.url).href);
 const { evaluate, goals } = await at('goals.mjs');
 const { allWorkloads } = await at('lib/workloads.mjs');
@@ -22,28 +22,28 @@ describe('a goal', () => {
     expect(statusOf('G1', burst(cpuUs))).toBe(status);
   });
 
-  test('that asks for at least so much is missed below', () => {
+  test('with a lower limit is missed below it', () => {
     expect(statusOf('G13', burst({ ours: 1, naive: 2, jsonrpc: 5, sdk: 15 }))).toBe('met');
     expect(statusOf('G13', burst({ ours: 1, naive: 1.9, jsonrpc: 5, sdk: 15 }))).toBe('missed');
   });
 
-  test('with several checks is missed when one of them is, and met in part when others could not be measured', () => {
+  test('with several checks is missed when one of them is missed, and met in part when others were not measured', () => {
     expect(statusOf('G13', burst({ ours: 1, naive: 1.5 }))).toBe('missed');
     expect(statusOf('G13', burst({ ours: 1, naive: 2.5 }))).toBe('met in part');
   });
 
-  test('is measured without log and transcripts as soon as they can be switched off', () => {
+  test('uses the variant without log and transcripts if there is one', () => {
     expect(statusOf('G1', burst({ raw: 0.3, ours: 2, bare: 1.4 }))).toBe('met');
     expect(statusOf('G1', burst({ raw: 0.3, ours: 2.2, bare: 1.4 }))).toBe('missed');
   });
 
-  test('of a feature that is not there yet is neither met nor missed', () => {
+  test('of a missing feature is neither met nor missed', () => {
     const results = burst({ raw: 0.3, bare: 1, logged: 2 });
     expect(statusOf('G12', results)).toBe('not yet');
     expect(statusOf('G12', results, ['frame log'])).toBe('missed');
   });
 
-  test('that is out of reach is held where it is: missed, and a reason for the gate only when it is further away', () => {
+  test('with heldAt fails the gate only beyond that value', () => {
     const cold = (ours: number) => ({ single: { raw: { coldCpuMs: figure(10) }, ours: { coldCpuMs: figure(ours) } } });
     const held = (ours: number) => evaluate(cold(ours), []).find((goal: { id: string }) => goal.id === 'G3');
     const [{ atMost, heldAt }] = goals.find(({ id }: { id: string }) => id === 'G3').checks;
@@ -53,18 +53,18 @@ describe('a goal', () => {
     expect(evaluate(burst({ raw: 0.3, ours: 9 })).find((goal: { id: string }) => goal.id === 'G1').isHeld).toBe(false);
   });
 
-  test('is missed when ours did not get through, whatever the figures', () => {
+  test('is missed when our variant failed, whatever the figures', () => {
     expect(statusOf('G1', { burst: { raw: { cpuUs: figure(1) }, ours: { failure: 'a frame is wrong' } } })).toBe('missed');
   });
 });
 
-test('there are fourteen goals, and each needs workloads that exist', async () => {
+test('there are sixteen goals, and each needs workloads that exist', async () => {
   const names = (await allWorkloads()).map(({ name }: { name: string }) => name);
-  expect(goals.map(({ id }: { id: string }) => id)).toEqual(Array.from({ length: 14 }, (_, index) => `G${index + 1}`));
+  expect(goals.map(({ id }: { id: string }) => id)).toEqual(Array.from({ length: 16 }, (_, index) => `G${index + 1}`));
   for (const { needs } of goals) expect(names).toEqual(expect.arrayContaining(needs));
 });
 
-test('every figure a goal asks for is one that a workload of its yields', async () => {
+test('every figure of a goal comes from one of its workloads', async () => {
   const workloads = await allWorkloads();
   for (const { id, needs, checks } of goals)
     for (const { of } of checks)

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { Span } from '../../src/wire/frame.ts';
-import { elements, member, memberAt, members, stringAt } from '../../src/wire/json-path.ts';
+import { elements, member, memberAt, members, stringAt, stringEnd } from '../../src/wire/json-path.ts';
 import fc from '../generated.ts';
 import { jsonValue, seeded } from './odd-json.ts';
 
 const textAt = (bytes: Buffer, span: Span | undefined) => span && bytes.toString('utf8', span.start, span.end);
 
-/** The value at `span`, put together from nothing but what locate.ts finds. */
+/** The value at `span`, rebuilt from the spans that json-path finds. */
 function rebuilt(bytes: Buffer, span: Span): unknown {
   switch (String.fromCharCode(bytes[span.start] as number)) {
     case '{':
@@ -22,7 +22,19 @@ function rebuilt(bytes: Buffer, span: Span): unknown {
 }
 
 describe('against JSON.parse', () => {
-  test('any value taken apart and put together again is the same value', () => {
+  test('a string of any length ends at its closing quote', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', '"', '\\', 'é', '\n', 'long words '), maxLength: 400 });
+    fc.assert(
+      fc.property(text, fc.nat({ max: 7 }), (value, shift) => {
+        const token = JSON.stringify(value);
+        const bytes = Buffer.from(`${' '.repeat(shift)}${token},"\\""`);
+        expect(stringEnd(bytes, shift)).toBe(shift + Buffer.byteLength(token));
+      }),
+    );
+    expect(stringEnd(Buffer.from(`"${'a'.repeat(100)}`), 0)).toBe(101); // no closing quote: the end of the bytes
+  });
+
+  test('a value rebuilt from its members and elements is the same value', () => {
     let containers = 0;
     fc.assert(
       fc.property(fc.integer(), fc.nat({ max: 7 }), (seed, shift) => {

@@ -1,12 +1,12 @@
-// One agent streams 8 MB diffs without a pause, another reads small files meanwhile: how long do its round trips take?
+// One agent streams 8 MB diffs without a pause while another reads small files: how long do the round trips of the second take?
 import { ofStep } from '../lib/rounds.mjs';
 
 export default {
-  name: 'beside',
-  title: 'Head of line: round trips of one agent beside 8 MB frames of another',
+  name: 'head-of-line',
+  title: 'Head of line: round trips of one agent while another streams 8 MB frames',
   agents: 2,
-  isEndless: true, // as many frames as fit; each is still compared with the one expected
-  // Not jsonrpc and sdk: without back-pressure they pile the stream up until a write of gigabytes fails (ENOBUFS).
+  isEndless: true, // as many frames as fit; each is still compared with the expected one
+  // Not jsonrpc and sdk: they have no back-pressure and buffer gigabytes until a write fails (ENOBUFS).
   variants: ['ours', 'naive'],
   takesPeers: true,
   cycles: { full: 5, short: 2 },

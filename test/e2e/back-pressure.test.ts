@@ -72,10 +72,10 @@ test.skipIf(process.platform !== 'linux')(
 test('an agent that stops reading fails alone once its queue exceeds limits.max_queue_bytes, and others are not affected', async ({
   stage,
 }) => {
-  const [deaf, well] = [stage.agent('deaf'), stage.agent('well')];
-  const client = await stage.connect([deaf, well], { config: { limits: { max_queue_bytes: 2 * MB } } });
-  const [sick, other] = [await open(client, stage.cwd, 'deaf'), await open(client, stage.cwd, 'well')];
-  deaf.stopReading();
+  const [stalled, well] = [stage.agent('stalled'), stage.agent('well')];
+  const client = await stage.connect([stalled, well], { config: { limits: { max_queue_bytes: 2 * MB } } });
+  const [sick, other] = [await open(client, stage.cwd, 'stalled'), await open(client, stage.cwd, 'well')];
+  stalled.stopReading();
   const turn = prompt(client, sick.id, 'do you hear me?');
   // Far more than the pipes in between hold.
   const received = Array.from({ length: 60 }, () => client.request('_x/fill', { sessionId: sick.id, filling: 'f'.repeat(100_000) }));
@@ -83,7 +83,7 @@ test('an agent that stops reading fails alone once its queue exceeds limits.max_
   expect(client.agentText(other.id)).toBe('well heard meanwhile');
 
   const { error } = await turn;
-  expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('deaf'), data: { agent: 'deaf' } });
+  expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('stalled'), data: { agent: 'stalled' } });
   expect(error.message).toContain(String(2 * MB));
   for (const answer of await Promise.all(received)) expect(answer.error.code).toBeOneOf([-32603, -32601, -32002]); // a fresh process may answer the last ones
   await prompt(client, other.id, 'and after');

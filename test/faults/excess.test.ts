@@ -1,4 +1,5 @@
-// Too long, too much, too late, twice: what an agent may do for a while, and what becomes of it then. Time stands still unless it is told to go on.
+// Too long, too much, too late, twice: what an agent may do for a while, and what happens then. Time stands still unless a test advances
+// it.
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { createTrafficWatch } from '../../src/proxy/traffic-watch.ts';
@@ -11,7 +12,7 @@ const MB = 1024 * 1024;
 describe('row 6: with on_stall end', () => {
   const options = { on_stall: 'end', timeouts: { stall_ms: 60_000, cancel_ms: 10_000 } } as const;
 
-  test('an agent that does not end a silent turn when it is cancelled is ended, and its session comes back', async () => {
+  test('an agent that does not end a silent turn after a cancel is ended, and its session is recovered', async () => {
     const clock = createStillClock();
     const [left, right] = [able('left'), able('right')];
     const { client, notices } = await connection([left, right], options, { clock });
@@ -23,23 +24,23 @@ describe('row 6: with on_stall end', () => {
     await left.got('session/cancel');
     clock.advance(10_000);
     expect((await turn).result).toEqual(cancelled);
-    expect(notices.filter((text) => /"left" was ended: a turn of it was silent/.test(text))).toHaveLength(1);
+    expect(notices.filter((text) => /"left" was ended: its turn was silent/.test(text))).toHaveLength(1);
     left.on('session/prompt', () => end);
     expect((await prompt(client, id, 'again')).result).toEqual(end);
     expect(left.all('session/resume')).toHaveLength(1);
   });
 
-  test('one that does is left alone', async () => {
+  test('one that ends it is left running', async () => {
     const clock = createStillClock();
     const left = able('left');
     const { client, notices } = await connection([left], options, { clock });
     const { id } = await open(client, CWD);
     left.on('session/prompt', () => UNANSWERED);
     const turn = prompt(client, id, 'hang');
-    const asked = await left.got('session/prompt');
+    const received = await left.got('session/prompt');
     clock.advance(60_000);
     await left.got('session/cancel');
-    left.reply(asked.msg, cancelled);
+    left.reply(received.msg, cancelled);
     expect((await turn).result).toEqual(cancelled);
     clock.advance(60_000);
     expect(notices).toEqual([]);
@@ -48,7 +49,7 @@ describe('row 6: with on_stall end', () => {
   });
 });
 
-test('row 11: a frame of more than 1 MB passes, and is remarked upon once', async () => {
+test('row 11: a frame of more than 1 MB passes, with one warning', async () => {
   const clock = createStillClock();
   const notices: string[] = [];
   const watch = createTrafficWatch(clock, 'agent "left"', (text) => notices.push(text));
@@ -56,7 +57,7 @@ test('row 11: a frame of more than 1 MB passes, and is remarked upon once', asyn
   expect(notices).toEqual([expect.stringMatching(/^agent "left" sent a frame of 1048577 bytes; it was passed on/)]);
 });
 
-test('row 14: an agent that uses the id of a question that is still open hears -32600, and the question stays open', async () => {
+test('row 14: an agent that reuses the id of a pending request gets -32600, and the request stays pending', async () => {
   const [left, right] = [able('left'), able('right')];
   const { client } = await connection([left, right]);
   const { id } = await open(client, CWD, 'left');
@@ -74,26 +75,26 @@ test('row 14: an agent that uses the id of a question that is still open hears -
   expect(client.all('_vendor/ask', ({ words }) => words === 'second')).toEqual([]);
 });
 
-describe('row 21: an agent that takes nothing of what it is sent for 60 s', () => {
-  /** Answers initialize and session/new, and reads what is sent to it only when the test says so. */
+describe('row 21: an agent that reads nothing for 60 s', () => {
+  /** Answers initialize and session/new, and reads further only when the test says so. */
   function slow(clock: ReturnType<typeof createStillClock>) {
     const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()];
-    const say = (message: object) => fromAgent.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    const send = (message: object) => fromAgent.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     const process = { toAgent, fromAgent, pid: undefined, stderrTail: () => [], stop: async () => {}, kill() {}, onExit() {} };
     const made = connectInProcess({ agents: { slow: { command: 'slow' } }, launch: () => process, clock });
-    const greeted = made.client.call('initialize', { protocolVersion: 1 });
-    say({ id: 0, result: { protocolVersion: 1, agentCapabilities: {} } });
-    return { ...made, toAgent, say, greeted };
+    const initialized = made.client.call('initialize', { protocolVersion: 1 });
+    send({ id: 0, result: { protocolVersion: 1, agentCapabilities: {} } });
+    return { ...made, toAgent, send, initialized };
   }
 
-  test('is ended, and whoever waits for it is told why', async () => {
+  test('is ended, and its pending requests get the reason', async () => {
     const clock = createStillClock();
-    const { client, greeted } = slow(clock);
-    await greeted;
+    const { client, initialized } = slow(clock);
+    await initialized;
     const turn = prompt(client, 's', 'w'.repeat(100_000));
     const next = prompt(client, 's', 'more');
     client.notify('_vendor/behind', {});
-    await client.refused('initialize', {}).catch(() => {}); // a round trip: what was sent is with the agent
+    await client.refused('initialize', {}).catch(() => {}); // a round trip: the agent has everything that was sent
     clock.advance(59_999);
     clock.advance(1);
     expect((await turn).error).toMatchObject({
@@ -104,24 +105,24 @@ describe('row 21: an agent that takes nothing of what it is sent for 60 s', () =
     expect((await next).error.data.reason).toBe('not_reading');
   });
 
-  test('and one that takes a little is only slow', async () => {
+  test('while one that reads a little is only slow', async () => {
     const clock = createStillClock();
-    const { client, greeted, toAgent, say, connection: made } = slow(clock);
-    await greeted;
+    const { client, initialized, toAgent, send, connection: made } = slow(clock);
+    await initialized;
     const turn = prompt(client, 's', 'w'.repeat(20_000));
     void prompt(client, 's', 'w'.repeat(20_000));
     await client.refused('initialize', {}).catch(() => {});
     clock.advance(50_000);
-    toAgent.read(); // the greeting
+    toAgent.read(); // initialize
     toAgent.read();
     clock.advance(10_000);
     expect(made.health().slow?.state).toBe('ready');
-    say({ id: 1, result: end });
+    send({ id: 1, result: end });
     expect((await turn).result).toEqual(end);
   });
 });
 
-test('row 24: a flood of frames is remarked upon once, and as many in a longer time are not', () => {
+test('row 24: a flood of frames causes one warning, and as many frames in a longer time cause none', () => {
   const clock = createStillClock();
   const notices: string[] = [];
   const watch = createTrafficWatch(clock, 'agent "left"', (text) => notices.push(text));
@@ -135,16 +136,16 @@ test('row 24: a flood of frames is remarked upon once, and as many in a longer t
   expect(notices).toEqual([expect.stringMatching(/^agent "left" sent 20000 frames within \d+ s/)]);
 });
 
-test('row 24: what floods is not dropped', async () => {
+test('row 24: flooding frames are not dropped', async () => {
   const left = able('left');
   const { client } = await connection([left]);
   const { id } = await open(client, CWD);
-  let heard = 0;
-  client.sift((line) => line.includes('agent_message_chunk') && heard++ >= 0);
+  let received = 0;
+  client.sift((line) => line.includes('agent_message_chunk') && received++ >= 0);
   left.on('session/prompt', ({ sessionId }) => {
     for (let n = 0; n < 3000; n++) left.notify('session/update', { sessionId, update: chunk(String(n)) });
     return end;
   });
   await prompt(client, id, 'go');
-  expect(heard).toBe(3000);
+  expect(received).toBe(3000);
 });

@@ -1,4 +1,4 @@
-// Nothing left of something: descriptors, processes, room on the disk. What runs goes on, what cannot begin says why.
+// Out of descriptors, processes or disk space. What runs continues, and what cannot start says why.
 
 import { spawnSync } from 'node:child_process';
 import { chownSync, readdirSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { type Client, choosing, fixture, hello, open, prompt, type Stage } from 
 import { agentsOf, end, eventually, noticed, pidIn, SWITCHBOARD, test } from './setup.ts';
 import { goesOnWithout } from './unusable-state.ts';
 
-test.concurrent('row 25: without free descriptors new agents are refused in clear words, those that run go on, and freed ones are used', async ({
+test.concurrent('row 25: without free descriptors new agents are refused with a clear reason, running ones continue, and freed ones are used', async ({
   stage,
 }) => {
   const names = Array.from({ length: 12 }, (_, n) => `agent${n}`);
@@ -42,11 +42,11 @@ function runs([program = '', ...args]: readonly string[]): boolean {
 test
   .skipIf(process.platform !== 'linux')
   .concurrent(
-    'row 25: what is loaded when it is first needed and cannot be any more costs what it is for, and neither sessions nor a clean end',
+    'row 25: a part that cannot be loaded any more fails only its own feature, neither sessions nor a clean exit',
     async ({ stage }) => {
-      const lent = fixture('mcp-agent', '--takes', 'acp', '--name', 'lent');
-      const client = await stage.connect({ lent, well: fixture('well-behaved', 'well') }, { config: { host_tools: { enabled: true } } });
-      const [{ id }, well] = [await open(client, stage.cwd, 'lent'), await open(client, stage.cwd, 'well')];
+      const agent = fixture('mcp-agent', '--takes', 'acp', '--name', 'agent');
+      const client = await stage.connect({ agent, well: fixture('well-behaved', 'well') }, { config: { host_tools: { enabled: true } } });
+      const [{ id }, well] = [await open(client, stage.cwd, 'agent'), await open(client, stage.cwd, 'well')];
       expect(runs(['prlimit', '--nofile=8:', '--pid', String(client.child.pid)])).toBe(true);
       expect((await prompt(client, id, 'tools')).result).toEqual({ stopReason: 'end_turn' });
       expect(client.agentText(id)).toMatch(/could not be loaded \(EMFILE/);
@@ -63,7 +63,7 @@ async function tryNew(client: Client, stage: Stage, name: string) {
   return { name, id: result?.sessionId as string | undefined, error };
 }
 
-// The limit does not bind root, so there the proxy becomes another user, who has no other process. It may still read our files, wherever they are.
+// The limit does not bind root, so there the proxy runs as another user without other processes, who may still read our files.
 const NOBODY = '54321';
 const AS_NOBODY = [
   '--reuid',
@@ -78,17 +78,17 @@ const AS_NOBODY = [
 ];
 const asUser = (command: readonly string[]): string[] => (process.getuid?.() === 0 ? ['setpriv', ...AS_NOBODY, ...command] : [...command]);
 const runsAsUser = (command: readonly string[]): boolean => runs(asUser(command));
-/** How many processes its user may have, for a process that runs. */
+/** The process limit of a running process's user. */
 const allowProcesses = (count: number, pid: number | undefined): boolean =>
   runsAsUser(['prlimit', `--nproc=${count}:`, '--pid', String(pid)]);
 
 test
   .skipIf(process.platform !== 'linux')
   .concurrent(
-    'row 26: when the system refuses another process, its sessions are refused with the reason, the others go on, and a later try works',
+    'row 26: when the system refuses another process, its sessions are refused with the reason, the others continue, and a later try works',
     async ({ stage }) => {
       const agents = { well: fixture('well-behaved', 'well'), late: fixture('well-behaved', 'late') };
-      // From the cache the second agent is not started before it is needed.
+      // With the cache, the second agent is not started before it is needed.
       await (await stage.connect(agents)).close();
       const config = stage.writeConfig(agents);
       if (process.getuid?.() === 0) give(stage.dir, Number(NOBODY));

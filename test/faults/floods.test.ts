@@ -1,15 +1,15 @@
-// Too much at once, from one side or for one side that does not read: slowed down, capped, and kept from everybody else.
+// Too much at once, from one side or for a side that does not read: slowed down, limited, and kept from everybody else.
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { type Client, fixture, type Json, open, prompt, rssMb } from '../e2e/harness.ts';
 import { contentOf, eventually, isAlive, pidIn, test } from './setup.ts';
 
-const numbersSaid = (client: Client, id: string): number[] =>
+const numbersIn = (client: Client, id: string): number[] =>
   client.updates(id, 'agent_message_chunk').map(({ content }) => Number.parseInt(content.text, 10));
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
-test('row 21: an editor that stops reading stops the agents, in bounded memory, and then gets everything in order', async ({ stage }) => {
+test('row 21: a client that stops reading blocks the agents, in bounded memory, and then gets everything in order', async ({ stage }) => {
   const client = await stage.connect({ loud: fixture('floods', 'loud'), well: fixture('well-behaved', 'well') });
   const [{ id }, well] = [await open(client, stage.cwd, 'loud'), await open(client, stage.cwd, 'well')];
   await prompt(client, id, '100 100000');
@@ -22,7 +22,7 @@ test('row 21: an editor that stops reading stops the agents, in bounded memory, 
   const counting = prompt(client, well.id, 'count 20');
   client.child.stdout.resume();
   expect((await turn).result).toEqual({ stopReason: 'end_turn' });
-  expect(numbersSaid(client, id).slice(100)).toEqual(upTo(1500));
+  expect(numbersIn(client, id).slice(100)).toEqual(upTo(1500));
   expect((await counting).result).toEqual({ stopReason: 'end_turn' });
 });
 
@@ -35,9 +35,7 @@ async function settled(look: () => string): Promise<string> {
   }
 }
 
-test.concurrent('row 21: an agent that answers and exits while the editor does not read loses nothing of what it said', async ({
-  stage,
-}) => {
+test.concurrent('row 21: an agent that answers and exits while the client does not read loses nothing', async ({ stage }) => {
   const client = await stage.connect({ loud: fixture('floods', 'loud'), brief: fixture('floods', 'brief', '--exits') });
   const [loud, brief] = [await open(client, stage.cwd, 'loud'), await open(client, stage.cwd, 'brief')];
   client.child.stdout.pause();
@@ -45,26 +43,29 @@ test.concurrent('row 21: an agent that answers and exits while the editor does n
   await settled(() => contentOf(path.join(stage.dir, 'loud.written')));
   const turn = prompt(client, brief.id, '20 100');
   await eventually(() => expect(isAlive(pidIn(brief.id))).toBe(false));
-  await delay(500); // twice as long as the last words of an agent are waited for
+  await delay(500); // twice as long as an agent's last output is awaited
   client.child.stdout.resume();
   expect((await flood).result).toEqual({ stopReason: 'end_turn' });
   expect((await turn).result).toEqual({ stopReason: 'end_turn' });
-  expect(numbersSaid(client, brief.id)).toEqual(upTo(20));
+  expect(numbersIn(client, brief.id)).toEqual(upTo(20));
 });
 
-test.concurrent('row 21: an agent that stops reading is ended when its queue is full, with one answer for each request, and nobody else notices', async ({
+test.concurrent('row 21: an agent that stops reading is ended when its queue is full, with one answer for each request, and nobody else is affected', async ({
   stage,
 }) => {
-  const deaf = { ...fixture('stops-reading', 'deaf'), timeouts: { stop_grace_ms: 200 } };
-  const client = await stage.connect({ deaf, well: fixture('well-behaved', 'well') }, { config: { limits: { max_queue_bytes: 1 << 20 } } });
-  const [{ id }, well] = [await open(client, stage.cwd, 'deaf'), await open(client, stage.cwd, 'well')];
+  const stalled = { ...fixture('stops-reading', 'stalled'), timeouts: { stop_grace_ms: 200 } };
+  const client = await stage.connect(
+    { stalled, well: fixture('well-behaved', 'well') },
+    { config: { limits: { max_queue_bytes: 1 << 20 } } },
+  );
+  const [{ id }, well] = [await open(client, stage.cwd, 'stalled'), await open(client, stage.cwd, 'well')];
   const counting = prompt(client, well.id, 'count 500');
-  const turn = prompt(client, id, 'deaf', 'deaf');
-  await client.until((msg) => msg.params?.update?.content?.text === 'deaf;');
+  const turn = prompt(client, id, 'stall', 'stall');
+  await client.until((msg) => msg.params?.update?.content?.text === 'stalled;');
   const filling = upTo(20).map((n) => client.request('_x/fill', { sessionId: id, fill: 'f'.repeat(200_000) }, `fill-${n}`));
   const { error } = await turn;
-  expect(error).toMatchObject({ code: -32603, data: { agent: 'deaf', reason: 'queue_full' } });
-  expect(error.message).toMatch(/"deaf" was stopped: it does not read its input.*max_queue_bytes \(1048576\)/);
+  expect(error).toMatchObject({ code: -32603, data: { agent: 'stalled', reason: 'queue_full' } });
+  expect(error.message).toMatch(/"stalled" was stopped: it does not read its input.*max_queue_bytes \(1048576\)/);
   for (const answer of await Promise.all(filling)) expect(answer.error).toBeDefined();
   for (const n of upTo(20)) expect(client.answersTo(`fill-${n}`)).toHaveLength(1);
   expect((await counting).result).toEqual({ stopReason: 'end_turn' });
@@ -82,10 +83,10 @@ test.concurrent('row 24: an agent that floods is slowed and loses nothing, and t
   await client.until((msg) => msg.params?.sessionId === id && msg.params.update?.sessionUpdate === 'agent_message_chunk');
   for (const _ of upTo(5)) expect((await prompt(client, well.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
   expect((await flood).result).toEqual({ stopReason: 'end_turn' });
-  expect(numbersSaid(client, id)).toEqual(upTo(20000));
+  expect(numbersIn(client, id)).toEqual(upTo(20000));
 });
 
-test.concurrent("row 24: of an agent's permission questions 32 are put to the user at once; the others are refused, and later ones pass again", async ({
+test.concurrent('row 24: 32 permission requests of an agent reach the user at once; the others are refused, and later ones pass again', async ({
   stage,
 }) => {
   const client = await stage.connect({ curious: fixture('asks-forever', 'curious'), well: fixture('well-behaved', 'well') });
@@ -116,15 +117,15 @@ function answerAll(client: Client): void {
   for (const { msg } of client.all('session/request_permission')) client.reply(msg, { outcome: { outcome: 'selected', optionId: 'yes' } });
 }
 
-test.concurrent('row 24: a session has 64 terminals at most, and one that is released makes room for another', async ({ stage }) => {
+test.concurrent('row 24: a session has 64 terminals at most, and a released one makes room for another', async ({ stage }) => {
   const client = await stage.connect({ busy: fixture('opens-many-terminals', 'busy'), well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'busy');
   let opened = 0;
   client.on('terminal/create', () => ({ terminalId: `t${opened++}` }));
   client.on('terminal/release', () => ({}));
-  const outcomes = async (words: string): Promise<string[]> => {
+  const outcomes = async (text: string): Promise<string[]> => {
     const from = client.agentText(id).length;
-    expect((await prompt(client, id, words)).result).toEqual({ stopReason: 'end_turn' });
+    expect((await prompt(client, id, text)).result).toEqual({ stopReason: 'end_turn' });
     return JSON.parse(client.agentText(id).slice(from));
   };
   const first = await outcomes('70');

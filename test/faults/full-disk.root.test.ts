@@ -1,4 +1,4 @@
-// A full disk, made of a device on which every write fails. Only root may make devices.
+// A full disk, simulated by a device on which every write fails. Only root may create devices.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -7,10 +7,10 @@ import { fixture, open, prompt } from '../e2e/harness.ts';
 import { end, noticed, pidIn, test } from './setup.ts';
 import { goesOnWithout } from './unusable-state.ts';
 
-/** Every write to it fails with ENOSPC. A device of its own: our files are not opened through links. */
+/** Every write to it fails with ENOSPC. A real device, because our files are not opened through links. */
 const makeFull = (file: string): void => void execFileSync('mknod', ['-m', '600', file, 'c', '1', '7']);
 
-test.concurrent('row 30: a state directory that has no room left: one notice, and the traffic goes on', async ({ stage }) => {
+test.concurrent('row 30: a full state directory: one warning, and the traffic continues', async ({ stage }) => {
   const home = path.join(stage.dir, 'broken');
   mkdirSync(home);
   makeFull(path.join(home, 'sessions.jsonl'));
@@ -18,7 +18,7 @@ test.concurrent('row 30: a state directory that has no room left: one notice, an
   expect(client.stderr()).toContain('ENOSPC');
 });
 
-test.concurrent('row 30: a disk that fills up while we run: sessions that are open and sessions that are new go on', async ({ stage }) => {
+test.concurrent('row 30: a disk that fills up at run time: open and new sessions continue', async ({ stage }) => {
   const client = await stage.connect({ one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') });
   const before = await open(client, stage.cwd, 'one');
   const log = path.join(stage.state, 'sessions.jsonl');

@@ -1,20 +1,18 @@
-// What can be asked about an agent while the connection runs: its state, and what led to it.
+// The state of an agent while the connection runs, and its causes.
 import { expect } from 'vitest';
 import { startAgentProcess } from '../../src/agents/agent-process.ts';
 import { fixture, hello, open, prompt, type Server, type Stage } from '../e2e/harness.ts';
 import { connectInProcess, type InProcess } from './in-process.ts';
 import { end, eventually, pidIn, test } from './setup.ts';
 
-/** The connection in this process, its agents in their own; `FIXTURE_DIR` as the stage gives it to those it starts. */
+/** The connection in this process, its agents in their own; `FIXTURE_DIR` as the stage passes it to those it starts. */
 function connected(stage: Stage, agents: Readonly<Record<string, Server>>, onStateChange = () => {}): InProcess {
   const env = { FIXTURE_DIR: stage.dir };
   const withEnv = Object.entries(agents).map(([name, { args = [], ...server }]) => [name, { ...server, args: [...args], env }]);
   return connectInProcess({ agents: Object.fromEntries(withEnv), launch: (spec) => startAgentProcess(spec, 'test'), onStateChange });
 }
 
-test.concurrent('row 9: 100 lines in a row that are no messages mark an agent unhealthy, and the next sound one makes up for them', async ({
-  stage,
-}) => {
+test.concurrent('row 9: 100 consecutive invalid lines mark an agent unhealthy, and the next valid one clears that', async ({ stage }) => {
   const { client, connection, notices } = connected(stage, { noisy: fixture('bad-json', 'noisy'), well: fixture('well-behaved', 'well') });
   await hello(client);
   const { id } = await open(client, stage.cwd, 'noisy');
@@ -38,9 +36,9 @@ test.concurrent('row 2: an agent that did not answer initialize is unavailable, 
   const { client, connection } = connected(stage, { sick, well: fixture('well-behaved', 'well') }, () =>
     changes.push(connection.health().sick),
   );
-  const greeted = hello(client);
+  const initialized = hello(client);
   await eventually(() => expect(connection.health().sick).toMatchObject({ state: 'starting', restarts: 0, lastError: undefined }));
-  await greeted;
+  await initialized;
   // For a second, and the other agent may have taken longer than that.
   expect(changes).toContainEqual(
     expect.objectContaining({ state: 'unavailable', pid: undefined, lastError: expect.objectContaining({ key: 'AGENT_SILENT' }) }),
@@ -49,7 +47,7 @@ test.concurrent('row 2: an agent that did not answer initialize is unavailable, 
   await connection.stop();
 });
 
-test.concurrent('row 4: after a crash the state says so: idle, one restart, the last error, and no request in flight', async ({
+test.concurrent('row 4: after a crash the state shows it: idle, one restart, the last error, and no request in flight', async ({
   stage,
 }) => {
   const { client, connection } = connected(stage, { sick: fixture('crash-mid-turn', 'sick'), well: fixture('well-behaved', 'well') });

@@ -1,4 +1,4 @@
-// A connection without processes, whose clock stands still until it is told to go on: for what depends on when, and not on what runs.
+// A connection without processes, whose clock stands still until the test advances it: for what depends on time, not on processes.
 import { PassThrough } from 'node:stream';
 import { type AgentSpec, agentSpec } from '../../src/agents/defaults.ts';
 import type { AgentOptions } from '../../src/agents/options.ts';
@@ -56,7 +56,7 @@ export type Setup = {
   readonly enforcement?: CreateEnforcement;
   readonly log?: SessionLog;
   readonly onStateChange?: () => void;
-  /** What the client writes to; for a test that ends it. */
+  /** The client's output stream, for a test that ends it. */
   readonly fromClient?: PassThrough;
 };
 
@@ -87,20 +87,20 @@ export function connectInProcess({ agents, launch, clock = systemClock, log = NO
   return { client, connection, notices };
 }
 
-/** An agent that the test plays, without a process: a pair of streams. */
+/** An agent that the test plays without a process: a pair of streams. */
 export function createActor(name: string): Peer & { readonly launch: () => Transport; exit(exit: Exit): void } {
   const peer = createPeer(name);
-  let heard: (exit: Exit) => void = () => {};
+  let onExit: (exit: Exit) => void = () => {};
   return Object.assign(peer, {
-    exit: (exit: Exit) => heard(exit),
+    exit: (exit: Exit) => onExit(exit),
     launch(): Transport {
       const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()];
       peer.attach(toAgent, fromAgent);
       return {
         ...{ toAgent, fromAgent, pid: undefined, stderrTail: () => [], stop: async () => {} },
-        kill: () => heard({ kind: 'exited', code: null, signal: 'SIGKILL' }),
+        kill: () => onExit({ kind: 'exited', code: null, signal: 'SIGKILL' }),
         onExit(listener) {
-          heard = listener;
+          onExit = listener;
         },
       };
     },

@@ -1,4 +1,4 @@
-// Bytes that are no frames, or only slowly become some: what is skipped, who hears of it, and that the connection goes on.
+// Bytes that are no frames, or become frames slowly: what is skipped, who is informed, and that the connection continues.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { fixture, type Json, open, prompt, rssMb, UNANSWERED } from '../e2e/harness.ts';
@@ -6,15 +6,15 @@ import { noticed, test } from './setup.ts';
 
 const MB = 1 << 20;
 
-test.concurrent('row 7: frames that come byte by byte, or all at once, arrive whole, once and in order', async ({ stage }) => {
+test.concurrent('row 7: frames that come byte by byte, or all at once, arrive complete, once and in order', async ({ stage }) => {
   const client = await stage.connect({ slow: fixture('dribbles', 'slow'), well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'slow');
-  const words = 'naïve 文字 😀';
-  expect((await prompt(client, id, words)).result).toEqual({ stopReason: 'end_turn' });
-  expect(client.agentText(id)).toBe(words + words);
+  const text = 'naïve 文字 😀';
+  expect((await prompt(client, id, text)).result).toEqual({ stopReason: 'end_turn' });
+  expect(client.agentText(id)).toBe(text + text);
 });
 
-test.concurrent('row 7: an editor that writes byte by byte, or two frames in one piece, is understood', async ({ stage }) => {
+test.concurrent('row 7: a client that writes byte by byte, or two frames in one chunk, is understood', async ({ stage }) => {
   const agent = stage.agent('one');
   agent.on('_x/echo', ({ n }) => ({ n }));
   const client = await stage.connect([agent]);
@@ -36,7 +36,7 @@ const NOISE = [
   '\ufeff',
 ];
 
-test.concurrent("row 9: noise on an agent's stdout reaches nobody, is named on stderr, and no error is sent to the agent", async ({
+test.concurrent("row 9: noise on an agent's stdout reaches nobody, is reported on stderr, and no error is sent to the agent", async ({
   stage,
 }) => {
   const agent = stage.agent('noisy', {
@@ -56,7 +56,7 @@ test.concurrent("row 9: noise on an agent's stdout reaches nobody, is named on s
   await noticed(client, 'a line from agent "noisy" was skipped: not JSON');
 });
 
-test.concurrent('row 9: thousands of broken lines: the turn goes on, and stderr does not repeat itself for each', async ({ stage }) => {
+test.concurrent('row 9: thousands of broken lines: the turn continues, and stderr does not repeat itself for each', async ({ stage }) => {
   const agent = stage.agent('noisy', {
     turn({ id }) {
       agent.write('broken\n'.repeat(5000));
@@ -71,7 +71,7 @@ test.concurrent('row 9: thousands of broken lines: the turn goes on, and stderr 
   expect(client.stderr().split('\n').length).toBeLessThan(30);
 });
 
-test.concurrent('row 9: a broken line from the editor is answered -32700 without an id, and the next frame is served', async ({
+test.concurrent('row 9: a broken line from the client is answered -32700 without an id, and the next frame is served', async ({
   stage,
 }) => {
   const client = await stage.connect({ one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') });
@@ -83,7 +83,7 @@ test.concurrent('row 9: a broken line from the editor is answered -32700 without
   await open(client, stage.cwd, 'two');
 });
 
-test.concurrent('row 10: JSON that is no message: -32600 to the editor, skipped from an agent', async ({ stage }) => {
+test.concurrent('row 10: JSON that is no message: -32600 to the client, skipped from an agent', async ({ stage }) => {
   const foreign = [
     '42',
     '"words"',
@@ -108,13 +108,13 @@ test.concurrent('row 10: JSON that is no message: -32600 to the editor, skipped 
   expect(agent.seen.filter(({ msg }) => msg?.error)).toEqual([]);
   const from = client.seen.length;
   for (const line of foreign) client.line(line);
-  await client.refused('_nobody/behind'); // ours to answer, and behind all of them
+  await client.refused('_nobody/behind'); // the proxy answers it, after all of them
   const refusals = client.seen.slice(from, -1).map(({ msg }) => [msg.id, msg.error?.code]);
   expect(refusals).toEqual(foreign.map(() => [null, -32600]));
   expect((await prompt(client, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
 });
 
-test.concurrent('row 11: a line of 100 MB is skipped in bounded memory, the turn goes on, and so does the other agent', async ({
+test.concurrent('row 11: a line of 100 MB is skipped in bounded memory, the turn continues, and so does the other agent', async ({
   stage,
 }) => {
   const client = await stage.connect(
@@ -122,7 +122,7 @@ test.concurrent('row 11: a line of 100 MB is skipped in bounded memory, the turn
     { config: { limits: { max_frame_bytes: 4 * MB } } },
   );
   const [{ id }, well] = [await open(client, stage.cwd, 'huge'), await open(client, stage.cwd, 'well')];
-  await prompt(client, id, 'update 8'); // so that the first measure is not of a cold process
+  await prompt(client, id, 'update 8'); // so that the first measurement is not of a cold process
   const before = rssMb(client.child.pid as number);
   const huge = prompt(client, id, 'update 100');
   expect((await prompt(client, well.id, 'count 50')).result).toEqual({ stopReason: 'end_turn' });
@@ -132,7 +132,7 @@ test.concurrent('row 11: a line of 100 MB is skipped in bounded memory, the turn
   await noticed(client, /agent "huge" was skipped: longer than limits\.max_frame_bytes/);
 });
 
-test.concurrent('row 11: when the line that is too long was an answer, whoever waits for it hears of the limit', async ({ stage }) => {
+test.concurrent('row 11: when the oversized line was a response, its request gets the limit', async ({ stage }) => {
   const client = await stage.connect({ huge: fixture('huge-line', 'huge') }, { config: { limits: { max_frame_bytes: MB } } });
   const { id } = await open(client, stage.cwd);
   const { error } = await prompt(client, id, 'answer 5', 'long');
@@ -142,7 +142,7 @@ test.concurrent('row 11: when the line that is too long was an answer, whoever w
   expect(client.answersTo('long')).toHaveLength(1);
 });
 
-test.concurrent('row 11: a frame of the editor that is too long is answered by its id, and a question of the agent by an error', async ({
+test.concurrent("row 11: an oversized request of the client is answered under its id, and an agent's request with an error", async ({
   stage,
 }) => {
   const agent = stage.agent('one');
@@ -163,7 +163,7 @@ const withBadText = (text: string): Buffer => {
   return Buffer.concat([Buffer.from(head), BAD_UTF8, Buffer.from(`${tail}\n`)]);
 };
 
-test.concurrent('row 12: invalid UTF-8 is never passed on: an update is skipped, an answer fails its request, the editor hears -32700', async ({
+test.concurrent('row 12: invalid UTF-8 is never forwarded: an update is skipped, a response fails its request, the client gets -32700', async ({
   stage,
 }) => {
   const agent = stage.agent('odd', { turn: () => UNANSWERED });
@@ -186,7 +186,7 @@ test.concurrent('row 12: invalid UTF-8 is never passed on: an update is skipped,
 
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 
-test.concurrent('row 13: a frame that two parsers could read differently is refused to the editor, and never forwarded', async ({
+test.concurrent('row 13: a frame that two parsers could read differently is refused to the client, and never forwarded', async ({
   stage,
 }) => {
   const [one, two] = [stage.agent('one'), stage.agent('two')];
@@ -212,7 +212,7 @@ test.concurrent('row 13: a frame that two parsers could read differently is refu
   expect([one, two].map(({ seen }) => seen.length)).toEqual(before);
 });
 
-test.concurrent('row 13: from an agent such a frame is skipped; when it is an answer, its request fails', async ({ stage }) => {
+test.concurrent('row 13: from an agent such a frame is skipped; when it is a response, its request fails', async ({ stage }) => {
   const agent = stage.agent('odd', { turn: () => UNANSWERED });
   const client = await stage.connect([agent, stage.agent('well')]);
   const [mine, other] = [await open(client, stage.cwd, 'odd'), await open(client, stage.cwd, 'odd')];
@@ -225,7 +225,7 @@ test.concurrent('row 13: from an agent such a frame is skipped; when it is an an
   expect([client.agentText(mine.id), client.agentText(other.id)]).toEqual(['', '']);
 });
 
-test.concurrent('row 13: what nobody here has to judge passes as it is, however odd', async ({ stage }) => {
+test.concurrent('row 13: content that the proxy need not read passes unchanged, however unusual', async ({ stage }) => {
   const agent = stage.agent('one');
   const client = await stage.connect([agent]);
   const { id } = await open(client, stage.cwd);

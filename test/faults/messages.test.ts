@@ -1,15 +1,13 @@
-// Sound frames at the wrong time, with the wrong id or for the wrong session.
+// Valid frames at the wrong time, with the wrong id or for the wrong session.
 import { expect } from 'vitest';
 import { open, prompt, UNANSWERED } from '../e2e/harness.ts';
 import { noticed, test } from './setup.ts';
 
 const PERMISSION = { toolCall: { toolCallId: 't' }, options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }] };
-const YES = { outcome: { outcome: 'selected', optionId: 'yes' } };
+const ALLOWED = { outcome: { outcome: 'selected', optionId: 'yes' } };
 const CANCELLED = { outcome: { outcome: 'cancelled' } };
 
-test.concurrent('row 14: an id of the editor that is still in use is refused, and the first request with it is unaffected', async ({
-  stage,
-}) => {
+test.concurrent('row 14: an id of the client that is still in use is refused, and its first request is unaffected', async ({ stage }) => {
   const [one, two] = [stage.agent('one', { turn: () => UNANSWERED }), stage.agent('two')];
   const client = await stage.connect([one, two]);
   const [a, b] = [await open(client, stage.cwd, 'one'), await open(client, stage.cwd, 'two')];
@@ -23,7 +21,7 @@ test.concurrent('row 14: an id of the editor that is still in use is refused, an
   expect((await prompt(client, b.id, 'third', 'same')).result).toEqual({ stopReason: 'end_turn' });
 });
 
-test.concurrent('row 14: two agents that ask with the same id get each its own answer', async ({ stage }) => {
+test.concurrent('row 14: two agents that send requests with the same id each get their own answer', async ({ stage }) => {
   const agents = [stage.agent('one'), stage.agent('two')];
   const client = await stage.connect(agents);
   const sessions = [await open(client, stage.cwd, 'one'), await open(client, stage.cwd, 'two')];
@@ -32,7 +30,7 @@ test.concurrent('row 14: two agents that ask with the same id get each its own a
   expect(await Promise.all(answers)).toEqual(sessions.map(({ id }) => ({ content: `for ${id}` })));
 });
 
-test.concurrent('row 15: answers to nothing, and second answers, are dropped on both sides, and counted', async ({ stage }) => {
+test.concurrent('row 15: responses to no request, and second responses, are dropped on both sides, and counted', async ({ stage }) => {
   const agent = stage.agent('one', { turn: () => UNANSWERED });
   const client = await stage.connect([agent], { args: ['--log-level', 'debug'] });
   const { id } = await open(client, stage.cwd);
@@ -42,11 +40,11 @@ test.concurrent('row 15: answers to nothing, and second answers, are dropped on 
   for (const stopReason of ['end_turn', 'refusal']) agent.reply(msg, { stopReason });
   expect((await turn).result).toEqual({ stopReason: 'end_turn' });
 
-  const asked = agent.request('session/request_permission', { sessionId: id, ...PERMISSION }, 'q');
-  const question = await client.got('session/request_permission');
+  const received = agent.request('session/request_permission', { sessionId: id, ...PERMISSION }, 'q');
+  const request = await client.got('session/request_permission');
   for (const stray of [99999, 'q', null]) client.send({ jsonrpc: '2.0', id: stray, result: {} });
-  for (const optionId of ['yes', 'no']) client.reply(question.msg, { outcome: { outcome: 'selected', optionId } });
-  expect((await asked).result).toEqual(YES);
+  for (const optionId of ['yes', 'no']) client.reply(request.msg, { outcome: { outcome: 'selected', optionId } });
+  expect((await received).result).toEqual(ALLOWED);
 
   agent.on('_x/echo', () => ({}));
   await client.call('_x/echo', { sessionId: id });
@@ -56,7 +54,7 @@ test.concurrent('row 15: answers to nothing, and second answers, are dropped on 
   expect(client.stderr()).toContain('not passed on in this connection: 8 answers that nobody waited for');
 });
 
-test.concurrent('row 16: an answer with both or neither of result and error counts as -32603 for whoever waits', async ({ stage }) => {
+test.concurrent('row 16: a response with both or neither of result and error counts as -32603', async ({ stage }) => {
   const agent = stage.agent('odd');
   const client = await stage.connect([agent, stage.agent('well')]);
   const { id } = await open(client, stage.cwd, 'odd');
@@ -71,16 +69,14 @@ test.concurrent('row 16: an answer with both or neither of result and error coun
     expect(error.message).toContain('session/prompt');
 
     const from = client.seen.length;
-    const asked = agent.request('fs/read_text_file', { sessionId: id, path: '/x' }, `q${n}`);
+    const received = agent.request('fs/read_text_file', { sessionId: id, path: '/x' }, `q${n}`);
     const { msg } = await client.got('fs/read_text_file', undefined, from);
     client.send({ jsonrpc: '2.0', id: msg.id, ...members });
-    expect((await asked).error.code).toBe(-32603);
+    expect((await received).error.code).toBe(-32603);
   }
 });
 
-test.concurrent('row 17: what nobody has heard of passes to where it belongs, and is refused where that cannot be told', async ({
-  stage,
-}) => {
+test.concurrent('row 17: unknown methods pass to where they belong, and are refused where that is ambiguous', async ({ stage }) => {
   const [one, two] = [stage.agent('one'), stage.agent('two')];
   two.on('future/method', ({ x }) => ({ x }));
   const client = await stage.connect([one, two]);
@@ -103,7 +99,7 @@ test.concurrent('row 17: what nobody has heard of passes to where it belongs, an
   }
 });
 
-test.concurrent('row 18: a session that nobody owns is refused by its id, and no agent hears of it', async ({ stage }) => {
+test.concurrent('row 18: an unknown session is refused by its id, and no agent sees it', async ({ stage }) => {
   const agents = [stage.agent('one'), stage.agent('two')];
   const client = await stage.connect(agents);
   await open(client, stage.cwd, 'one');
@@ -133,7 +129,7 @@ test.concurrent('row 18: an agent cannot reach a session of another agent by nam
   expect(client.all('session/request_permission', ({ sessionId }) => sessionId === a.id)).toEqual([]);
 });
 
-test.concurrent('row 22: a cancel answers the open questions cancelled, once, and late updates still arrive before the end of the turn', async ({
+test.concurrent('row 22: a cancel answers the pending requests cancelled, once, and late updates still arrive before the end of the turn', async ({
   stage,
 }) => {
   const agent = stage.agent('one', { turn: () => UNANSWERED });
@@ -143,11 +139,11 @@ test.concurrent('row 22: a cancel answers the open questions cancelled, once, an
   const { msg } = await agent.got('session/prompt');
   const permission = agent.request('session/request_permission', { sessionId: id, ...PERMISSION }, 'permission');
   const form = agent.request('elicitation/create', { sessionId: id, mode: 'form', message: 'm', requestedSchema: {} }, 'form');
-  const questions = [await client.got('session/request_permission'), await client.got('elicitation/create')];
+  const requests = [await client.got('session/request_permission'), await client.got('elicitation/create')];
   client.notify('session/cancel', { sessionId: id });
   expect((await permission).result).toEqual(CANCELLED);
   expect((await form).result).toEqual({ action: 'cancel' });
-  for (const question of questions) client.reply(question.msg, YES); // the user clicked in that very moment
+  for (const request of requests) client.reply(request.msg, ALLOWED); // the user clicked at the same moment
   agent.sendText(id, 'late');
   agent.reply(msg, { stopReason: 'cancelled' });
   expect((await turn).result).toEqual({ stopReason: 'cancelled' });
@@ -157,7 +153,7 @@ test.concurrent('row 22: a cancel answers the open questions cancelled, once, an
   expect([agent.answersTo('permission').length, agent.answersTo('form').length, client.answersTo('turn').length]).toEqual([1, 1, 1]);
 });
 
-test.concurrent('row 22: a cancel that meets the end of its turn on the way changes nothing', async ({ stage }) => {
+test.concurrent('row 22: a cancel that crosses the end of its turn changes nothing', async ({ stage }) => {
   const agent = stage.agent('one');
   const client = await stage.connect([agent]);
   const { id } = await open(client, stage.cwd);
@@ -168,11 +164,11 @@ test.concurrent('row 22: a cancel that meets the end of its turn on the way chan
   expect(client.answersTo('turn')).toHaveLength(1);
 });
 
-test.concurrent('row 22: an agent that does not end a cancelled turn has it ended by us, and its late answer is dropped', async ({
+test.concurrent('row 22: a cancelled turn that an agent does not end is ended by the proxy, and its late response is dropped', async ({
   stage,
 }) => {
-  const agent = stage.agent('deaf', { turn: (_session, words) => (words === 'hang' ? UNANSWERED : { stopReason: 'end_turn' }) });
-  const client = await stage.connect({ deaf: { ...agent.server, timeouts: { cancel_ms: 100 } } });
+  const agent = stage.agent('stalled', { turn: (_session, text) => (text === 'hang' ? UNANSWERED : { stopReason: 'end_turn' }) });
+  const client = await stage.connect({ stalled: { ...agent.server, timeouts: { cancel_ms: 100 } } });
   const { id } = await open(client, stage.cwd);
   const turn = prompt(client, id, 'hang', 'turn');
   const { msg } = await agent.got('session/prompt');
@@ -183,7 +179,7 @@ test.concurrent('row 22: an agent that does not end a cancelled turn has it ende
   expect(client.answersTo('turn')).toHaveLength(1);
 });
 
-test.concurrent('row 22: a prompt that is cancelled while its session is being brought back ends cancelled, and never runs', async ({
+test.concurrent('row 22: a prompt that is cancelled while its session is being recovered ends cancelled, and never runs', async ({
   stage,
 }) => {
   const agent = stage.agent('sick');

@@ -1,10 +1,10 @@
-// The next prompt after a crash: the session comes back as it was, or the user is told that it cannot. Never a fresh one in disguise.
+// The next prompt after a crash: the session is recovered as it was, or the user learns that it cannot be. It is never silently replaced.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { CAPABILITIES, type Client, choosing, fixture, hello, open, prompt, Refusal } from '../e2e/harness.ts';
 import { end, noticed, pidIn, reportedIn, startsOf, test, textOf } from './setup.ts';
 
-const TAKES_NOTICES = { clientCapabilities: { ...CAPABILITIES, session: { notices: {} } } };
+const WITH_NOTICES = { clientCapabilities: { ...CAPABILITIES, session: { notices: {} } } };
 
 /** Ends the agent of a session, and waits until the proxy knows. */
 async function killed(client: Client, sessionId: string): Promise<void> {
@@ -12,7 +12,7 @@ async function killed(client: Client, sessionId: string): Promise<void> {
   await noticed(client, '"sick" exited');
 }
 
-test.concurrent('row 4: the next prompt starts the agent again and resumes the session with what it was opened with', async ({ stage }) => {
+test.concurrent('row 4: the next prompt starts the agent again and resumes the session with its original parameters', async ({ stage }) => {
   const agent = stage.agent('sick');
   const client = await stage.connect([agent, stage.agent('well')]);
   const mcpServers = [{ name: 'docs', command: 'docs-mcp', args: [], env: [{ name: 'KEY', value: '1' }] }];
@@ -25,9 +25,9 @@ test.concurrent('row 4: the next prompt starts the agent again and resumes the s
   expect([agent.all('session/new').length, agent.all('session/load').length]).toEqual([1, 0]);
 });
 
-test.concurrent('row 4: a notice in the session says what happened, where the editor takes notices', async ({ stage }) => {
+test.concurrent('row 4: a notice in the session reports what happened, where the client supports notices', async ({ stage }) => {
   const client = stage.proxy({ sick: fixture('well-behaved', 'sick'), well: fixture('well-behaved', 'well') });
-  await hello(client, TAKES_NOTICES);
+  await hello(client, WITH_NOTICES);
   const { id } = await open(client, stage.cwd, 'sick');
   await killed(client, id);
   await prompt(client, id, 'again');
@@ -44,7 +44,7 @@ test.concurrent('row 4: a notice in the session says what happened, where the ed
   expect(client.updates(id, 'agent_thought_chunk')).toEqual([]);
 });
 
-test.concurrent('row 4: a thought says it where the editor does not, and only in the session that was brought back', async ({ stage }) => {
+test.concurrent('row 4: a thought reports it where the client does not, and only in the recovered session', async ({ stage }) => {
   const client = await stage.connect({ sick: fixture('well-behaved', 'sick') });
   const [first, second] = [await open(client, stage.cwd), await open(client, stage.cwd)];
   await killed(client, first.id);
@@ -53,14 +53,14 @@ test.concurrent('row 4: a thought says it where the editor does not, and only in
   expect(textOf(client.updates(first.id, 'agent_thought_chunk')[0])).toBe(
     '[switchboard] sick had exited. It was started again and the session was brought back.\n',
   );
-  expect(client.stderr()).toMatch(/Agent "sick" exited \(signal SIGKILL\)$/m); // it was idle: nobody had asked it anything
+  expect(client.stderr()).toMatch(/Agent "sick" exited \(signal SIGKILL\)$/m); // it was idle: nobody had prompted it
   expect(reportedIn(client, second.id)).toEqual([]);
   await prompt(client, second.id, 'me too');
   expect(reportedIn(client, second.id)).toHaveLength(1);
   expect(reportedIn(client, first.id)).toHaveLength(1);
 });
 
-test.concurrent('row 4: that a turn was under way is said only where one was', async ({ stage }) => {
+test.concurrent('row 4: an interrupted turn is mentioned only where there was one', async ({ stage }) => {
   const client = await stage.connect({ sick: fixture('crash-mid-turn', 'sick', '1') });
   const [busy, idle] = [await open(client, stage.cwd), await open(client, stage.cwd)];
   const { error } = await prompt(client, busy.id, 'crash');
@@ -70,7 +70,7 @@ test.concurrent('row 4: that a turn was under way is said only where one was', a
   expect(reportedIn(client, idle.id).join('')).toContain('the session was brought back.');
 });
 
-test.concurrent('row 4: an agent that cannot resume loads the session, and its replay does not reach the editor', async ({ stage }) => {
+test.concurrent('row 4: an agent that cannot resume loads the session, and its replay does not reach the client', async ({ stage }) => {
   const client = await stage.connect({ sick: fixture('no-resume', 'sick'), well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'sick');
   await prompt(client, id, 'before');
@@ -96,7 +96,7 @@ test.concurrent('row 4: an agent that can neither resume nor load: a clear error
   expect((await prompt(client, fresh.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
 });
 
-test.concurrent('row 4: an agent that refuses to bring the session back: its own reason is in the error, and no fresh session is opened', async ({
+test.concurrent('row 4: an agent that refuses to recover the session: its own reason is in the error, and no fresh session is opened', async ({
   stage,
 }) => {
   const agent = stage.agent('sick');
@@ -114,7 +114,7 @@ test.concurrent('row 4: an agent that refuses to bring the session back: its own
   expect([agent.all('session/new').length, agent.all('session/prompt').length]).toEqual([1, 0]);
 });
 
-test.concurrent('row 4: an agent that dies again while it brings the session back: one error, and the prompt after it can still work', async ({
+test.concurrent('row 4: an agent that dies again during the recovery: one error, and the prompt after it can still work', async ({
   stage,
 }) => {
   const agent = stage.agent('sick');
@@ -150,7 +150,7 @@ test.concurrent('row 4: with restart.enabled false a lost session stays lost, no
   expect(startsOf(stage, 'sick')).toBe(2);
 });
 
-test.concurrent('row 4: a crash loop ends after restart.max restarts, with one loud notice and the command that helps', async ({
+test.concurrent('row 4: a crash loop ends after restart.max restarts, with one prominent notice and the command that helps', async ({
   stage,
 }) => {
   const sick = { ...fixture('crash-mid-turn', 'sick'), restart: { max: 2, window_s: 60 } };
@@ -173,7 +173,7 @@ async function refusedNew(client: Client, cwd: string): Promise<string> {
   return (await client.refused('session/new', { cwd, mcpServers: [], ...choosing('sick') })).message;
 }
 
-test.concurrent('row 4: once the window of a crash loop has passed the agent may be tried again', async ({ stage }) => {
+test.concurrent('row 4: after the window of a crash loop the agent may be tried again', async ({ stage }) => {
   const sick = { ...fixture('crash-mid-turn', 'sick'), restart: { max: 0, window_s: 1 } };
   const client = await stage.connect({ sick, well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'sick');

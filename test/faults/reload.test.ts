@@ -1,4 +1,4 @@
-// The configuration as it is now, for new sessions: on SIGHUP, and when a file changes. What runs goes on as it is.
+// Reloading the configuration for new sessions: on SIGHUP, and when a file changes. Running sessions keep theirs.
 import { execFileSync } from 'node:child_process';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, test as quick } from 'vitest';
@@ -11,9 +11,7 @@ import { eventually, noticed, test } from './setup.ts';
 const spec = (name: string, args: string[] = []) => agentSpec(name, { command: name, args });
 const without = { defaultAgent: 'left', explicitDefault: true, routes: [] };
 
-test.concurrent('row 27: SIGHUP takes another agent into a running proxy, and a file with a mistake in it changes nothing', async ({
-  stage,
-}) => {
+test.concurrent('row 27: SIGHUP adds another agent to a running proxy, and an invalid file changes nothing', async ({ stage }) => {
   const agents = { one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') };
   const file = stage.writeConfig(agents);
   const client = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);
@@ -31,13 +29,13 @@ test.concurrent('row 27: SIGHUP takes another agent into a running proxy, and a 
   expect(await client.close()).toBe(0);
 });
 
-test.concurrent('a file that changes is read by itself: taken if it is good, loudly passed over if not, and told what of it must wait', async ({
+test.concurrent('a changed file is reloaded: applied if it is valid, prominently ignored if not, with a list of what needs a restart', async ({
   stage,
 }) => {
   const agents = { one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') };
   const file = stage.writeConfig(agents);
   const write = (content: object) => {
-    // As editors do it: another file, put in place of this one.
+    // As editors do: a new file replaces this one.
     writeFileSync(`${file}.new`, JSON.stringify(content));
     renameSync(`${file}.new`, file);
   };
@@ -51,19 +49,19 @@ test.concurrent('a file that changes is read by itself: taken if it is good, lou
   write({ agent_servers: { ...agents, three }, limits: { max_queue_bytes: 1_000_000 }, policy: { version: 1 }, log: { level: 'debug' } });
   await noticed(client, /for new sessions \(new: three\)\n.*restart switchboard to apply changes to policy, limits, host_tools/);
   expect((await prompt(client, id, 'count 2')).result).toEqual(end);
-  // What the new agent was given is known for a secret from its first word on.
+  // The new agent's secrets are redacted from its first output on.
   const added = await open(client, stage.cwd, 'three');
-  await noticed(client, /debug: agent "three" is started/); // the level holds at once
+  await noticed(client, /debug: agent "three" is started/); // the level applies at once
   const { error } = await prompt(client, added.id, 'crash');
   expect(error.data.stderr.join('\n')).toContain('the disk is on fire');
   expect(JSON.stringify(error)).not.toContain(secret);
   write({ agent_servers: { one: agents.one } });
   await noticed(client, /did not change: this connection has several agents/);
   expect((await prompt(client, id, 'count 2')).result).toEqual(end);
-  expect(await client.close()).toBe(0); // nothing that watches keeps it alive
+  expect(await client.close()).toBe(0); // no watcher keeps the process alive
 });
 
-test.concurrent('a configuration that comes through a pipe is read once, which is said', async ({ stage }) => {
+test.concurrent('a configuration from a pipe is read once, and that is reported', async ({ stage }) => {
   const file = stage.writeConfig({ one: fixture('well-behaved', 'one') });
   const command = 'exec "$0" "$1" acp --config <(cat "$2")';
   const client = stage.run('bash', ['-c', command, process.execPath, SWITCHBOARD, file]);
@@ -74,10 +72,10 @@ test.concurrent('a configuration that comes through a pipe is read once, which i
   const { id } = await open(client, stage.cwd, 'one');
   expect((await prompt(client, id, 'count 2')).result).toEqual(end);
   expect(await client.close()).toBe(0);
-  expect(client.stderr().match(/IS INVALID/g)).toHaveLength(1); // when it was asked for
+  expect(client.stderr().match(/IS INVALID/g)).toHaveLength(1); // on request
 });
 
-test.concurrent('a file that becomes a pipe that nobody writes to is not waited for', async ({ stage }) => {
+test.concurrent('the proxy does not wait for a file that becomes a pipe without a writer', async ({ stage }) => {
   const agents = { one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') };
   const file = stage.writeConfig(agents);
   const client = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', file]);
@@ -128,9 +126,9 @@ quick('an agent that is gone cannot be chosen any more, and what is not configur
 });
 
 quick('one agent does not become several, nor several one: the editor was greeted with what they are', async () => {
-  const alone = await connection([able('left')]);
+  const single = await connection([able('left')]);
   const agents = [spec('left'), spec('right')];
-  expect(alone.connection.reconfigure({ ...without, agents })).toMatchObject({ isTaken: false, said: expect.stringContaining('restart') });
+  expect(single.connection.reconfigure({ ...without, agents })).toMatchObject({ isTaken: false, said: expect.stringContaining('restart') });
   const several = await connection([able('left'), able('right')]);
   expect(several.connection.reconfigure({ ...without, agents: agents.slice(0, 1) }).isTaken).toBe(false);
   expect((await open(several.client, CWD, 'right')).id).toBeDefined();

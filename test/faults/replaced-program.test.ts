@@ -1,4 +1,4 @@
-// The program is built or installed anew while one of it runs: parts that it has not loaded yet are gone, or of another build.
+// The program is rebuilt or reinstalled while it runs: parts that it has not loaded yet are missing, or of another build.
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
@@ -10,14 +10,14 @@ import { noticed, test } from './setup.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
-/** Which program it is, and what to do; the name of the part is the build's affair. */
+/** The program and what to do; the name of the part is up to the build. */
 const gone = (dist: string, before = '') =>
   new RegExp(
     `${before}a part of switchboard ${version} cannot be loaded any more \\(${dist}/[\\w-]+\\.js\\): the program was replaced or removed while it ran; start it again$`,
     'm',
   );
 
-/** A program that may be taken away. */
+/** A program that may be removed. */
 function copyProgram(to: string): { readonly bin: string; readonly dist: string } {
   const isNeeded = (file: string) => !/\.map$|[/\\](?:types|lib)$/.test(file);
   for (const name of ['package.json', 'bin', 'config', 'dist'])
@@ -25,7 +25,7 @@ function copyProgram(to: string): { readonly bin: string; readonly dist: string 
   return { bin: path.join(to, 'bin', 'switchboard.js'), dist: path.join(to, 'dist') };
 }
 
-test.concurrent('a console whose program is gone says so where a part is missing, and goes on with all the others', async ({
+test.concurrent('a console whose program is gone reports the missing part, and continues with all the others', async ({
   stage,
   onTestFinished,
 }) => {
@@ -38,7 +38,7 @@ test.concurrent('a console whose program is gone says so where a part is missing
     body: JSON.stringify({ token: new URL(serving.link).hash.slice(1) }),
   });
   const cookie = entered.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-  const { word } = (await entered.json()) as { word: string };
+  const { pageKey } = (await entered.json()) as { pageKey: string };
   rmSync(dist, { recursive: true });
 
   const page = new WebSocket(`${serving.origin.replace('http', 'ws')}/socket`, { headers: { cookie, origin: serving.origin } });
@@ -48,13 +48,13 @@ test.concurrent('a console whose program is gone says so where a part is missing
     const { t, re, ...answer } = JSON.parse(String(data));
     if (t === 'answer') answers.get(re)?.(answer);
   });
-  const ask = (id: number, act: string, give: object) =>
+  const ask = (id: number, action: string, params: object) =>
     new Promise<{ result?: { sessionId?: string }; error?: unknown }>((resolve) => {
       answers.set(id, resolve);
-      page.send(JSON.stringify({ id, act, give }));
+      page.send(JSON.stringify({ id, action, params }));
     });
   await new Promise((resolve) => page.once('open', resolve));
-  page.send(JSON.stringify({ hello: word }));
+  page.send(JSON.stringify({ hello: pageKey }));
 
   expect(await ask(1, 'doctor', { isStarting: false })).toEqual({ error: { message: expect.stringMatching(gone(dist)) } });
   const { sessionId } = (await ask(2, 'new', { agent: 'mime' })).result ?? {};
@@ -62,7 +62,7 @@ test.concurrent('a console whose program is gone says so where a part is missing
   expect(serving.child.exitCode).toBeNull();
 });
 
-test.concurrent('a proxy does not take parts of another build for its own, and its sessions go on', async ({ stage }) => {
+test.concurrent('a proxy does not load parts of another build, and its sessions continue', async ({ stage }) => {
   const { bin, dist } = copyProgram(path.join(stage.dir, 'program'));
   const agents = { one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') };
   const file = stage.writeConfig(agents);
@@ -71,7 +71,7 @@ test.concurrent('a proxy does not take parts of another build for its own, and i
     await hello(client);
     return client;
   };
-  // A file that was good the last time is taken without what reads it: that is not loaded the second time.
+  // A file that was valid the last time is accepted without its parser, which is not loaded the second time.
   await (await start()).close();
   const client = await start();
   const { id } = await open(client, stage.cwd, 'one');
@@ -81,12 +81,12 @@ test.concurrent('a proxy does not take parts of another build for its own, and i
   }
   writeFileSync(file, JSON.stringify({ agent_servers: { ...agents, three: fixture('well-behaved', 'three') } }));
   client.child.kill('SIGHUP');
-  await noticed(client, gone(dist, 'CANNOT BE USED, so the one from before still holds: '));
+  await noticed(client, gone(dist, 'IS INVALID; keeping the previous one: '));
   expect((await prompt(client, id, 'count 2')).result).toEqual(end);
   expect(await client.close()).toBe(0);
 });
 
-test.concurrent('a command whose parts are gone says so, and not that it is a mistake of its own; one that can do without them goes on', async ({
+test.concurrent('a command whose parts are gone reports that instead of a bug; one that can do without them continues', async ({
   stage,
 }) => {
   const { bin, dist } = copyProgram(path.join(stage.dir, 'program'));
@@ -100,7 +100,7 @@ test.concurrent('a command whose parts are gone says so, and not that it is a mi
   const client = stage.run(process.execPath, [bin, 'acp']);
   await hello(client);
   writeFileSync(path.join(stage.cwd, 'switchboard.json'), '{}');
-  await noticed(client, gone(dist, 'CANNOT BE USED, so the one from before still holds: '));
+  await noticed(client, gone(dist, 'IS INVALID; keeping the previous one: '));
   const { id } = await open(client, stage.cwd);
   expect((await prompt(client, id, 'still there?')).result).toEqual(end);
   expect(await client.close()).toBe(0);

@@ -1,4 +1,4 @@
-// The count that can be compared over time: which rows of the matrix have a test, by the names of the tests.
+// Which rows of the fault matrix have a test, by the names of the tests: a count to compare over time.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** The rows of the fault matrix that are the supervisor's. Left out are 23 and 32, which are about policy, and 33, which is about MCP. */
+/** The rows of the fault matrix about supervision. Without 23 and 32 (policy) and 33 (MCP). */
 export const ROWS: Readonly<Record<number, string>> = {
   1: 'command missing or not executable',
   2: 'hang on initialize',

@@ -1,4 +1,4 @@
-// The stage of test/e2e for agents with a vice: whatever a test leaves running, of whichever generation, is found and ended behind it.
+// The stage of test/e2e for faulty agents: whatever a test leaves running, of any generation, is found and ended afterwards.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
@@ -17,7 +17,7 @@ export const test = onStage.extend<{ swept: undefined }>({
   ],
 });
 
-/** Everything that was started on a stage, by whomever, and still runs: the stage's folder is in its environment. */
+/** All running processes of a stage, whoever started them: the stage's folder is in their environment. */
 export function processesOf(stage: Stage): number[] {
   const mark = `FIXTURE_DIR=${stage.dir}`;
   return readdirSync('/proc')
@@ -25,10 +25,10 @@ export function processesOf(stage: Stage): number[] {
     .map(Number);
 }
 
-export const agentsOf = (stage: Stage, ...editors: readonly Client[]): number[] =>
-  processesOf(stage).filter((pid) => editors.every(({ child }) => child.pid !== pid));
+export const agentsOf = (stage: Stage, ...clients: readonly Client[]): number[] =>
+  processesOf(stage).filter((pid) => clients.every(({ child }) => child.pid !== pid));
 
-/** A zombie is as good as gone. */
+/** A zombie counts as gone. */
 export const isAlive = (pid: number): boolean => /^\d+ \(.*\) [^ZX]/s.test(contentOf(`/proc/${pid}/stat`));
 
 export function end(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
@@ -39,10 +39,10 @@ export function end(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   }
 }
 
-/** Waits for what has no event of its own: a file, a process of somebody else, words on stderr. */
+/** Waits for what has no event: a file, a foreign process, output on stderr. */
 export const eventually = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 20_000, interval: 10 });
 
-/** Empty when it is not there, or not for us to read. */
+/** Empty when it is missing or unreadable. */
 export function contentOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -57,20 +57,23 @@ export const startsOf = (stage: Stage, name: string): number => contentOf(path.j
 /** The process that opened a session; our fixtures put it into the id. */
 export const pidIn = (sessionId: string): number => Number(sessionId.split('-').at(-2));
 
-/** The number an agent has told in `child N;`. */
+/** The number an agent has reported in `child N;`. */
 export async function childOf(client: Client, sessionId: string): Promise<number> {
-  const told = await client.got('session/update', (params) => params.sessionId === sessionId && /child \d+;/.test(textOf(params.update)));
-  return Number(/child (\d+);/.exec(textOf(told.msg.params.update))?.[1]);
+  const reported = await client.got(
+    'session/update',
+    (params) => params.sessionId === sessionId && /child \d+;/.test(textOf(params.update)),
+  );
+  return Number(/child (\d+);/.exec(textOf(reported.msg.params.update))?.[1]);
 }
 
 export const textOf = (update: Json): string => update?.content?.text ?? '';
 
-/** Notices of ours in a session, in whichever shape the editor takes them. */
+/** The proxy's notices in a session, in whichever form the client supports. */
 export const reportedIn = (client: Pick<Client, 'updates'>, sessionId: string): string[] =>
   client
     .updates(sessionId)
     .filter(({ sessionUpdate }) => sessionUpdate === 'notice' || sessionUpdate === 'agent_thought_chunk')
     .map((update) => (update.sessionUpdate === 'notice' ? `${update.title}. ${update.description}` : textOf(update)));
 
-/** Our words for people come on stderr, which nobody orders against the frames. */
-export const noticed = (client: Client, words: string | RegExp): Promise<void> => eventually(() => expect(client.stderr()).toMatch(words));
+/** Messages for people go to stderr, which has no order relative to the frames. */
+export const noticed = (client: Client, text: string | RegExp): Promise<void> => eventually(() => expect(client.stderr()).toMatch(text));

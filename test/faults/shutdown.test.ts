@@ -1,4 +1,4 @@
-// The end of the connection: what runs is cancelled, what is open is answered, everything is gone in time, and the exit code says why.
+// The end of the connection: running turns are cancelled, pending requests answered, everything exits in time, and the exit code says why.
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -16,7 +16,7 @@ type Busy = {
   readonly answers: Promise<Json>[];
 };
 
-/** A turn under way, another request open, and three questions of the agent without an answer. */
+/** A running turn, another pending request, and three unanswered requests of the agent. */
 async function busy(stage: Stage): Promise<Busy> {
   const agent = stage.agent('busy', { turn: () => UNANSWERED });
   agent.on('_x/wait', () => UNANSWERED);
@@ -58,7 +58,7 @@ for (const [name, strike, code] of END)
     expect(readdirSync(path.join(stage.dir, 'tmp')).filter((file) => file !== 'node-compile-cache')).toEqual([]);
   });
 
-test.concurrent('row 19: an agent that ends its cancelled turn itself is heard to the end, its last words included', async ({ stage }) => {
+test.concurrent('row 19: an agent that ends its cancelled turn itself is read to the end, including its last output', async ({ stage }) => {
   const client = await stage.connect({ well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd);
   const turn = prompt(client, id, 'wait');
@@ -69,7 +69,7 @@ test.concurrent('row 19: an agent that ends its cancelled turn itself is heard t
   expect(await client.ended).toBe(0);
 });
 
-test.concurrent('row 19: an agent that ends neither with its stdin nor by TERM, and its child, are gone within 10 s, with the graces as they come', async ({
+test.concurrent('row 19: an agent that ignores the end of its stdin and SIGTERM, and its child, are gone within 10 s, after the grace periods', async ({
   stage,
 }) => {
   const client = await stage.connect({ stubborn: fixture('ignores-sigterm', 'stubborn') });
@@ -93,7 +93,7 @@ test.concurrent('row 19: the end while an agent is still starting: its waiting s
   expect(agentsOf(stage, client)).toEqual([]);
 });
 
-test.concurrent('row 27: a second signal ends everything at once, however stubborn', async ({ stage }) => {
+test.concurrent('row 27: a second signal ends everything at once, whatever ignores the first', async ({ stage }) => {
   const stubborn = { ...fixture('ignores-sigterm', 'stubborn'), timeouts: { stop_grace_ms: 60_000 } };
   for (const [signal, code] of [
     ['SIGINT', 130],
@@ -104,45 +104,41 @@ test.concurrent('row 27: a second signal ends everything at once, however stubbo
     await prompt(client, id, 'child');
     const child = await childOf(client, id);
     client.child.kill(signal);
-    await heardTheEnd(stage, id);
+    await sawStdinEnd(stage, id);
     client.child.kill(signal);
     expect(await client.ended).toBe(code);
     await eventually(() => expect([pidIn(id), child].filter(isAlive)).toEqual([]));
   }
 });
 
-test.concurrent('row 27: a signal that comes when the editor has been gone for more than a second ends everything at once', async ({
-  stage,
-}) => {
+test.concurrent('row 27: a signal more than a second after the client has left ends everything at once', async ({ stage }) => {
   const stubborn = { ...fixture('ignores-sigterm', 'stubborn'), timeouts: { stop_grace_ms: 1500 } };
   const client = await stage.connect({ stubborn });
   const { id } = await open(client, stage.cwd);
   client.child.stdin.end();
-  // The agent is told to end when its grace is over, which is longer than a second.
+  // The agent is stopped after its grace period, which is longer than a second.
   await eventually(() => expect(contentOf(path.join(stage.dir, 'stubborn.term'))).toBe(String(pidIn(id))));
   client.child.kill('SIGTERM');
-  expect(await client.ended).toBe(143); // in good order it would be 0
+  expect(await client.ended).toBe(143); // a graceful exit would be 0
   await eventually(() => expect(isAlive(pidIn(id))).toBe(false));
 });
 
-/** The clock of a proxy goes so slowly that a busy machine cannot be too late for it. */
+/** The proxy's clock runs so slowly that a busy machine cannot be too late. */
 const SLOW_CLOCK = 'const now = performance.now.bind(performance); performance.now = () => now() / 20;';
 
-test.concurrent('row 27: a signal right behind the end of stdin is part of the same goodbye: in good order, as the end of stdin', async ({
-  stage,
-}) => {
+test.concurrent('row 27: a signal right behind the end of stdin belongs to the same shutdown, which stays graceful', async ({ stage }) => {
   const stubborn = { ...fixture('ignores-sigterm', 'stubborn'), timeouts: { stop_grace_ms: 50 } };
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(SLOW_CLOCK)}` };
   const client = await stage.connect({ stubborn }, { env });
   const { id } = await open(client, stage.cwd);
   client.child.stdin.end();
-  await heardTheEnd(stage, id);
+  await sawStdinEnd(stage, id);
   client.child.kill('SIGTERM');
   expect(await client.ended).toBe(0);
   expect(agentsOf(stage, client)).toEqual([]);
 });
 
-test.concurrent('row 27: an editor that does not read any more cannot keep us', async ({ stage }) => {
+test.concurrent('row 27: a client that no longer reads cannot delay the exit', async ({ stage }) => {
   const loud = { ...fixture('floods', 'loud'), timeouts: { stop_grace_ms: 200 } };
   const client = await stage.connect({ loud, well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'loud');
@@ -155,19 +151,19 @@ test.concurrent('row 27: an editor that does not read any more cannot keep us', 
   expect(agentsOf(stage, client)).toEqual([]);
 });
 
-test.concurrent('row 27: requests that come behind the first signal are refused, and answered all the same', async ({ stage }) => {
+test.concurrent('row 27: requests behind the first signal are refused, but answered', async ({ stage }) => {
   const stubborn = { ...fixture('ignores-eof', 'stubborn'), timeouts: { stop_grace_ms: 60_000 } };
   const client = await stage.connect({ stubborn, well: fixture('well-behaved', 'well') });
   const { id } = await open(client, stage.cwd, 'stubborn');
   client.child.kill('SIGTERM');
-  await heardTheEnd(stage, id);
+  await sawStdinEnd(stage, id);
   const late = [prompt(client, id, 'late'), client.request('session/new', { cwd: stage.cwd, mcpServers: [] })];
   for (const answer of late) expect((await answer).error).toMatchObject({ code: -32603, message: 'switchboard is shutting down' });
   client.child.kill('SIGTERM'); // it would wait for the agent
   expect(await client.ended).toBe(143);
 });
 
-test.concurrent('row 27: a second signal also ends what a crashed agent has left and is still being waited for', async ({ stage }) => {
+test.concurrent('row 27: a second signal also ends the remains of a crashed agent that are still awaited', async ({ stage }) => {
   const stubborn = { ...fixture('ignores-sigterm', 'stubborn'), timeouts: { stop_grace_ms: 60_000 } };
   const client = await stage.connect({ stubborn });
   const { id } = await open(client, stage.cwd);
@@ -176,13 +172,13 @@ test.concurrent('row 27: a second signal also ends what a crashed agent has left
   end(pidIn(id));
   await noticed(client, '"stubborn" exited');
   client.child.kill('SIGINT');
-  // Nothing shows from outside that the first one was heard, so the second is repeated until it is.
+  // Nothing shows from outside that the first one arrived, so the second is repeated until it has.
   const repeat = setInterval(() => client.child.kill('SIGINT'), 100);
   expect(await client.ended).toBe(130);
   clearInterval(repeat);
   await eventually(() => expect(isAlive(child)).toBe(false));
 });
 
-/** The first signal has been heard once the agent's stdin has ended; a second one before that would be taken for the same. */
-const heardTheEnd = (stage: Stage, sessionId: string) =>
+/** The first signal has arrived once the agent's stdin has ended; a second one before that would merge with it. */
+const sawStdinEnd = (stage: Stage, sessionId: string) =>
   eventually(() => expect(contentOf(path.join(stage.dir, 'stubborn.eof'))).toBe(String(pidIn(sessionId))));

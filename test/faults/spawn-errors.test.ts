@@ -1,4 +1,4 @@
-// What the system may say instead of starting a process. Each is an end like any other: heard once, in words, never thrown.
+// Errors the system may return instead of starting a process. Each is an ordinary end: reported once, as a message, never thrown.
 import { ChildProcess } from 'node:child_process';
 import { PassThrough } from 'node:stream';
 import { expect, test, vi } from 'vitest';
@@ -16,7 +16,7 @@ test.each([
   ['row 25', 'ENFILE', /too many files open/, /ulimit -n/],
   ['row 26', 'EAGAIN', /cannot start another process now \(EAGAIN\)/, /End some/],
   ['row 26', 'ENOMEM', /cannot start another process now \(ENOMEM\)/, /End some/],
-])('%s: %s is told in words, once, and nothing of it has to be ended', async (_row, code, words, advice) => {
+])('%s: %s is reported as a message, once, and nothing needs to be ended', async (_row, code, pattern, advice) => {
   // As Node does it: with EMFILE and ENFILE there are no streams, with EAGAIN there are, and ENOMEM is thrown.
   spawn.mockImplementation(() => {
     if (code === 'ENOMEM') throw failing(code);
@@ -29,7 +29,7 @@ test.each([
   const exits: Exit[] = [];
   child.onExit((exit) => exits.push(exit));
   await expect.poll(() => exits).toHaveLength(1);
-  expect(exits[0]).toMatchObject({ kind: 'unstartable', why: expect.stringMatching(words), next: expect.stringMatching(advice) });
+  expect(exits[0]).toMatchObject({ kind: 'unstartable', why: expect.stringMatching(pattern), next: expect.stringMatching(advice) });
   expect(child.pid).toBeUndefined();
   child.toAgent.write('words for nobody\n');
   child.kill();

@@ -10,9 +10,7 @@ import { agentsOf, eventually, startsOf, test } from './setup.ts';
 const refusedNew = (client: Client, stage: Stage, agent: string) =>
   client.refused('session/new', { cwd: stage.cwd, mcpServers: [], ...choosing(agent) });
 
-test.concurrent('row 1: a command that is missing or not executable fails its own sessions at once, by name and with a hint', async ({
-  stage,
-}) => {
+test.concurrent('row 1: a missing or non-executable command fails its own sessions at once, by name and with a hint', async ({ stage }) => {
   const locked = path.join(stage.dir, 'locked');
   writeFileSync(locked, '#!/bin/sh\n', { mode: 0o600 });
   const client = await stage.connect({
@@ -23,7 +21,7 @@ test.concurrent('row 1: a command that is missing or not executable fails its ow
   });
   const reasons = { missing: 'not found', locked: 'not executable', homeless: 'cwd does not exist' };
   for (const [agent, why] of Object.entries(reasons)) {
-    // Twice: it is tried again when it is asked for, and neither in between nor after a while.
+    // Twice: it is retried on request, and neither in between nor after a while.
     for (const _ of [1, 2]) {
       const error = await refusedNew(client, stage, agent);
       expect(error).toMatchObject({ code: -32603, data: { agent, reason: 'not_startable' } });
@@ -35,12 +33,12 @@ test.concurrent('row 1: a command that is missing or not executable fails its ow
   const { id } = await open(client, stage.cwd, 'well');
   expect((await prompt(client, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
   expect(agentsOf(stage, client)).toHaveLength(1);
-  // People read it once.
+  // Reported once.
   expect(await client.close()).toBe(0);
   for (const agent of Object.keys(reasons)) expect(client.stderr().split(`Agent "${agent}" did not start`)).toHaveLength(2);
 });
 
-test.concurrent('row 1: an agent that is installed while we run is used by the next session', async ({ stage }) => {
+test.concurrent('row 1: an agent that is installed at run time is used by the next session', async ({ stage }) => {
   const command = path.join(stage.dir, 'later');
   const client = await stage.connect({ well: fixture('well-behaved', 'well'), later: { command } });
   await refusedNew(client, stage, 'later');
@@ -50,12 +48,12 @@ test.concurrent('row 1: an agent that is installed while we run is used by the n
   expect((await prompt(client, id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
 });
 
-test.concurrent('row 2: an agent that never answers initialize is ended, its sessions are refused by name and with its last words, and a later try works', async ({
+test.concurrent('row 2: an agent that never answers initialize is ended, its sessions are refused by name and with its last output, and a later try works', async ({
   stage,
 }) => {
   const SECRET = 'canary-71d0e5a2c9';
   const sick = { ...fixture('silent-initialize', 'sick', '1'), env: { SECRET }, timeouts: { initialize_ms: 2500 } };
-  // The editor's own initialize does not wait for it, so that session/new does.
+  // The client's own initialize does not wait for it, so that session/new does.
   const client = await stage.connect({ well: fixture('well-behaved', 'well'), sick }, { config: { timeouts: { initialize_wait_ms: 1 } } });
   const [first, second] = [refusedNew(client, stage, 'sick'), refusedNew(client, stage, 'sick')];
   const others = open(client, stage.cwd, 'well').then(async ({ id }) => ({ id, answer: await prompt(client, id, 'count 3') }));
@@ -81,9 +79,11 @@ test.concurrent('row 2: an agent that never answers initialize is ended, its ses
   expect(startsOf(stage, 'sick')).toBe(2);
 });
 
-test.concurrent('row 2: an agent that exits before it answers initialize: the error has its code and its last words', async ({ stage }) => {
+test.concurrent('row 2: an agent that exits before it answers initialize: the error has its exit code and its last output', async ({
+  stage,
+}) => {
   const sick = fixture('crash-before-initialize', 'sick', '1');
-  // As above; the second request comes right behind the end of its first life, whoever else is slow to start.
+  // As above; the second request comes right after its first process ended, whoever else starts slowly.
   const client = await stage.connect({ well: fixture('well-behaved', 'well'), sick }, { config: { timeouts: { initialize_wait_ms: 1 } } });
   expect(await refusedNew(client, stage, 'sick')).toMatchObject({ data: { agent: 'sick', code: 3 } });
   const error = await refusedNew(client, stage, 'sick');
@@ -97,7 +97,7 @@ test.concurrent('row 2: an agent that exits before it answers initialize: the er
   await open(client, stage.cwd, 'sick');
 });
 
-test.concurrent('row 2: the only agent is silent: the editor still gets its answer to initialize, and then the reason', async ({
+test.concurrent('row 2: the only agent is silent: the client still gets its answer to initialize, and then the reason', async ({
   stage,
 }) => {
   const client = stage.proxy({ sick: { ...fixture('silent-initialize', 'sick', '9'), timeouts: { initialize_ms: 300 } } });
@@ -107,7 +107,7 @@ test.concurrent('row 2: the only agent is silent: the editor still gets its answ
   expect(error.message).toMatch(/"sick".*300 ms/);
 });
 
-test('row 2: the pause before the next try doubles from 1 s to 60 s, and is forgotten once the agent has started', () => {
+test('row 2: the pause before the next try doubles from 1 s to 60 s, and is reset once the agent has started', () => {
   const policy = createRestartPolicy({ max: 5, windowS: 60 });
   const pauses = Array.from({ length: 9 }, () => {
     policy.failedToStart(0);

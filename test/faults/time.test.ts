@@ -1,4 +1,4 @@
-// Time that does not pass as it should: a clock that is set, a machine that slept, a loop that was held up.
+// Irregular time: a clock that is set, a machine that slept, a blocked event loop.
 
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { end, noticed, pidIn, test } from './setup.ts';
 
 const CLOCK_JUMPS = pathToFileURL(path.resolve(import.meta.dirname, '../fixtures/clock-jumps.mjs')).href;
 
-test.concurrent('row 31: a clock that jumps by years neither fires nor stops a timer, and sessions go on', async ({ stage }) => {
+test.concurrent('row 31: a clock that jumps by years neither fires nor stops a timer, and sessions continue', async ({ stage }) => {
   const hangs = stage.agent('hangs', { turn: () => UNANSWERED });
   const agents = {
     well: fixture('well-behaved', 'well'),
@@ -38,7 +38,7 @@ test.concurrent('row 31: a clock that jumps by years neither fires nor stops a t
   expect(await client.close()).toBe(0);
 });
 
-test.concurrent('row 31: after a sleep of proxy and agent the turn goes on where it was', async ({ stage }) => {
+test.concurrent('row 31: after proxy and agent were suspended the turn continues', async ({ stage }) => {
   const client = await stage.connect({ one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') });
   const { id } = await open(client, stage.cwd, 'one');
   const turn = prompt(client, id, 'count 3000');
@@ -51,7 +51,7 @@ test.concurrent('row 31: after a sleep of proxy and agent the turn goes on where
   expect(client.agentText(id)).toBe(Array.from({ length: 3000 }, (_, n) => `${n + 1} `).join(''));
 });
 
-test('row 34: a loop that is held up for more than a second is told, a slow one is not, and nothing after the end', () => {
+test('row 34: a loop blocked for more than a second is reported, a slow one is not, and nothing after the end', () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   let nowMs = 0;
   const now = vi.spyOn(process, 'uptime').mockImplementation(() => nowMs / 1000);
@@ -73,7 +73,7 @@ test('row 34: a loop that is held up for more than a second is told, a slow one 
   }
 });
 
-test.concurrent('row 34: the notice names the last frame, by method and size', async ({ stage }) => {
+test.concurrent('row 34: the report names the last frame, by method and size', async ({ stage }) => {
   const agent = stage.agent('one');
   const client = await stage.connect([agent]);
   await open(client, stage.cwd);

@@ -1,4 +1,4 @@
-// An agent is a tree of processes: none of them survives us, whoever started it and whichever way we end.
+// An agent is a tree of processes: none of them survives the proxy, whoever started it and however the proxy ends.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
@@ -11,7 +11,7 @@ import { agentsOf, childOf, contentOf, end, eventually, isAlive, noticed, pidIn,
 const SHORT = { timeouts: { stop_grace_ms: 200 } };
 const runningFiles = (stage: Stage): string[] => readdirSync(path.join(stage.state, 'running'));
 
-test.concurrent('row 28: when the proxy is killed, agents see the end of their stdin and go', async ({ stage }) => {
+test.concurrent('row 28: when the proxy is killed, agents see the end of their stdin and exit', async ({ stage }) => {
   const client = await stage.connect({ one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') });
   const { id } = await open(client, stage.cwd, 'one');
   expect(isAlive(pidIn(id))).toBe(true);
@@ -19,7 +19,7 @@ test.concurrent('row 28: when the proxy is killed, agents see the end of their s
   await eventually(() => expect(processesOf(stage)).toEqual([]));
 });
 
-test.concurrent('row 28: what a killed proxy left behind is ended by the next start, children included, and said on stderr', async ({
+test.concurrent('row 28: the next start ends what a killed proxy left behind, children included, and reports it on stderr', async ({
   stage,
 }) => {
   const client = await stage.connect({ stubborn: fixture('ignores-sigterm', 'stubborn') });
@@ -27,7 +27,7 @@ test.concurrent('row 28: what a killed proxy left behind is ended by the next st
   await prompt(client, id, 'child');
   const child = await childOf(client, id);
   await client.kill();
-  // As it would be, had it been killed while it wrote its record.
+  // As if it had been killed while it wrote its record.
   writeFileSync(path.join(stage.state, 'running', draftOf(`${runningFiles(stage)[0]}`, client.child.pid)), '{');
   expect([pidIn(id), child].every(isAlive)).toBe(true);
   const next = await stage.connect({ well: fixture('well-behaved', 'well') });
@@ -49,9 +49,7 @@ test.concurrent('row 28: a child whose agent is already gone is found as well', 
   await eventually(() => expect(isAlive(child)).toBe(false));
 });
 
-test.concurrent('row 28: the agents of a proxy that still runs, and strangers with the number of an old agent, are left alone', async ({
-  stage,
-}) => {
+test.concurrent("row 28: the agents of a running proxy, and strangers with an old agent's pid, are left alone", async ({ stage }) => {
   const client = await stage.connect({ one: fixture('well-behaved', 'one') });
   const { id } = await open(client, stage.cwd);
   const stranger = stage.run(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']).child.pid as number;
@@ -64,7 +62,7 @@ test.concurrent('row 28: the agents of a proxy that still runs, and strangers wi
   writeFileSync(path.join(stage.state, 'running', '4194301-old.json'), JSON.stringify(record));
   writeFileSync(path.join(stage.state, 'running', 'torn.json'), '{"owner":');
   const other = await stage.connect({ two: fixture('well-behaved', 'two') });
-  await eventually(() => expect(runningFiles(stage).sort()).toHaveLength(2)); // one for each proxy that runs
+  await eventually(() => expect(runningFiles(stage).sort()).toHaveLength(2)); // one for each running proxy
   expect(isAlive(stranger)).toBe(true);
   expect((await prompt(client, id, 'still here')).result).toEqual({ stopReason: 'end_turn' });
   expect(await other.close()).toBe(0);
@@ -96,8 +94,8 @@ test.concurrent('row 29: a wrapper that is killed takes its agent with it: the s
   expect((await prompt(client, id, 'again')).result).toEqual({ stopReason: 'end_turn' });
 });
 
-test.concurrent('row 29: an agent that starts itself again whenever it is told to end is ended in all its lives', async ({ stage }) => {
-  // Several, since a look at them may fall between the end of one life and the beginning of the next.
+test.concurrent('row 29: an agent that restarts itself on every stop is ended in all its generations', async ({ stage }) => {
+  // Several looks, since one may fall between two generations.
   const names = ['ash', 'ember', 'flame', 'spark'];
   const phoenix = (name: string) => ({ ...fixture('respawns-itself', name), timeouts: { stop_grace_ms: 1000 } });
   const client = await stage.connect(Object.fromEntries(names.map((name) => [name, phoenix(name)])));
@@ -107,7 +105,7 @@ test.concurrent('row 29: an agent that starts itself again whenever it is told t
   for (const name of names) expect(contentOf(path.join(stage.dir, `${name}.lives`))).toMatch(/^\d+\n/);
 });
 
-test.concurrent('row 29: a daemon that has left the group of its agent is named at the end, and by doctor while it lives', async ({
+test.concurrent("row 29: a daemon that has left its agent's group is reported at the end, and by doctor while it runs", async ({
   stage,
 }) => {
   const client = await stage.connect({ cline: { ...fixture('leaves-its-group', 'cline'), ...SHORT } });
@@ -123,7 +121,7 @@ test.concurrent('row 29: a daemon that has left the group of its agent is named 
     { status: 'warning', what: expect.stringContaining(`${daemon} (node)`), next: expect.stringContaining(`kill ${daemon}`) },
   ]);
   const next = await stage.connect({ well: fixture('well-behaved', 'well') });
-  expect(await next.close()).toBe(0); // it is no longer news, and not forgotten
+  expect(await next.close()).toBe(0); // no longer news, but not forgotten
   expect(next.stderr()).not.toContain(String(daemon));
   expect(await named()).toHaveLength(1);
   end(daemon);
@@ -133,7 +131,7 @@ test.concurrent('row 29: a daemon that has left the group of its agent is named 
   expect(readdirSync(path.join(stage.state, 'daemons'))).toEqual([]);
 });
 
-test.concurrent('row 29: a daemon that outlived a killed proxy is named by the next start, and left alone', async ({ stage }) => {
+test.concurrent('row 29: a daemon that outlived a killed proxy is reported by the next start, and left alone', async ({ stage }) => {
   const client = await stage.connect({ cline: { ...fixture('leaves-its-group', 'cline'), ...SHORT } });
   const { id } = await open(client, stage.cwd);
   await prompt(client, id, 'go');

@@ -1,9 +1,9 @@
-// What holds whatever makes the state directory unusable.
+// What holds for every kind of unusable state directory.
 import { expect } from 'vitest';
 import { type Client, fixture, hello, open, prompt, type Stage } from '../e2e/harness.ts';
 import { agentsOf, noticed } from './setup.ts';
 
-/** Two agents, and a state directory that cannot be used: one notice, and the traffic goes on. */
+/** Two agents, and an unusable state directory: one warning, and the traffic continues. */
 export async function goesOnWithout(stage: Stage, home: string): Promise<Client> {
   const client = stage.proxy(
     { one: fixture('well-behaved', 'one'), two: fixture('well-behaved', 'two') },

@@ -1,4 +1,4 @@
-// What no schema can say: whether names point at something.
+// Checks that a schema cannot express: whether names refer to something.
 
 import { AGENT_NAME } from '../agents/defaults.ts';
 import { fields } from '../json-object.ts';
@@ -7,21 +7,21 @@ import { didYouMean } from '../policy/format/nearest.ts';
 import { enabledNames, type Layer, type Placed } from './layer.ts';
 import { type Document, type Problem, showPath } from './problems.ts';
 
-/** Problems of the layers taken together. `main` is the file to which a lack is charged. */
+/** Problems of all layers together. A missing key is reported in `main`. */
 export function check(layer: Layer, main: Document): Problem[] {
   return [...badNames(layer), ...noAgent(layer, main), ...danglingNames(layer)];
 }
 
 function badNames(layer: Layer): Problem[] {
-  const rule = 'an agent\'s name starts with a letter or digit and holds only letters, digits, ".", "_" and "-"';
+  const rule = 'an agent name must start with a letter or digit and use only letters, digits, ".", "_" and "-"';
   return [...layer.agents].flatMap(([name, { document, path }]) => (AGENT_NAME.test(name) ? [] : [document.keyProblem(path, rule)]));
 }
 
 function noAgent(layer: Layer, main: Document): Problem[] {
   const { agent_servers } = fields(main.value);
-  const isWrongType = agent_servers !== undefined && fields(agent_servers) !== agent_servers; // the schema says so already
+  const isWrongType = agent_servers !== undefined && fields(agent_servers) !== agent_servers; // already reported by the schema
   if (isWrongType || enabledNames(layer).length > 0) return [];
-  return [main.problem(['agent_servers'], 'agent_servers: expected at least one agent that is enabled')];
+  return [main.problem(['agent_servers'], 'agent_servers: expected at least one enabled agent')];
 }
 
 function danglingNames(layer: Layer): Problem[] {
@@ -33,12 +33,11 @@ function dangling(layer: Layer, { document, path, value: name }: Placed): Proble
   const names = enabledNames(layer);
   if (typeof name !== 'string' || names.includes(name)) return [];
   const key = showPath(path);
-  if (layer.agents.has(name)) return [document.problem(path, `${key}: the agent "${name}" is not enabled`)];
+  if (layer.agents.has(name)) return [document.problem(path, `${key}: agent "${name}" is disabled`)];
   return [document.problem(path, `${key}: expected the name of an agent in agent_servers`, didYouMean(name, names))];
 }
 
-// What no schema can say of the tools and servers that are lent: whether names are free and schemas usable.
-/** To be called with a layer that the schema has found right: that is what the casts rest on. */
+/** Checks host tools and MCP servers for duplicate names and invalid schemas. The casts rely on a layer that passed the schema. */
 export async function checkTools(layer: Layer): Promise<Problem[]> {
   const commands = (fields(layer.hostTools?.value).commands ?? []) as readonly CommandOptions[];
   const servers = [...layer.mcpServers.values()];
@@ -61,17 +60,17 @@ function problem(placed: Placed | undefined, path: readonly (string | number)[],
   return placed.document.problem(at, `${showPath(at)}: ${message}`);
 }
 
-/** Layers go by name, so of two servers of one name in one file only the last is left by now. */
+/** Layers are keyed by name, so a duplicate server in one file is visible only in the document. */
 function duplicate({ document, path }: Placed): (Problem | undefined)[] {
   const listed = fields(document.value).mcp_servers;
   const all = Array.isArray(listed) ? listed : [];
   const index = Number(path[1]);
   const { name } = fields(all[index]);
   const first = all.findIndex((one) => fields(one).name === name);
-  return first === index ? [] : [document.problem([...path, 'name'], `${showPath(path)}: there is another server of that name`)];
+  return first === index ? [] : [document.problem([...path, 'name'], `${showPath(path)}: another server has the same name`)];
 }
 
-// Patterns of the user's that no engine can read. Apart, since the engine is too large for every start.
+// Invalid redaction patterns. The RE2 engine is too large to load at every start.
 export async function badPatterns(documents: readonly Document[]): Promise<Problem[]> {
   const given = documents.flatMap((document) => {
     const { patterns } = fields(fields(fields(document.value).log).redact);
@@ -81,7 +80,7 @@ export async function badPatterns(documents: readonly Document[]): Promise<Probl
   if (given.length === 0) return [];
   const { compileUserPattern } = await import('../redaction/user-patterns.ts');
   return given.flatMap(({ document, path, text }) => {
-    if (typeof text !== 'string') return []; // the schema says so already
+    if (typeof text !== 'string') return []; // already reported by the schema
     try {
       compileUserPattern(text);
       return [];

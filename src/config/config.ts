@@ -1,4 +1,4 @@
-// The configuration as the program uses it: nothing optional, nothing left to look up.
+// The configuration as the program uses it: complete, with all defaults and references resolved.
 
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -12,35 +12,35 @@ import type { LogOptions } from '../store/options-part.ts';
 import type { Layer } from './layer.ts';
 
 type Route = {
-  /** A glob over the session's working directory. */
+  /** A glob that matches the working directory of a session. */
   readonly cwd: string;
   readonly agent: string;
 };
 
-/** Where a policy is to be found. */
+/** Where a policy comes from. */
 export type PolicySource = {
   readonly layer: 'user' | 'project';
-  /** The file that names it. */
+  /** The file that refers to the policy. */
   readonly from: string;
-  /** A file beside that one, a preset's name, or the policy itself. */
+  /** A path relative to that file, the name of a preset, or an inline policy. */
   readonly policy: string | Readonly<Record<string, unknown>>;
-  /** Whether the user vouches for that file: for a policy that stands in it. One of its own is vouched for by itself. */
+  /** Whether the user trusts that file. Applies to an inline policy; a separate policy file has its own trust. */
   readonly isFromTrusted: boolean;
 };
 
 export type Config = {
-  /** The enabled agents, in the order listed. Empty only when no configuration was found. */
+  /** The enabled agents, in file order. Empty only without a configuration. */
   readonly agents: readonly AgentSpec[];
-  /** The default agent, named or else the first listed; empty only when there are no agents. */
+  /** The default agent: `default_agent`, or else the first agent. Empty only without agents. */
   readonly defaultAgent: string;
-  /** Whether a file named it. */
+  /** Whether a file sets `default_agent`. */
   readonly explicitDefault: boolean;
   /** The first match wins. */
   readonly routes: readonly Route[];
   readonly limits: { readonly maxFrameBytes: number; readonly maxQueueBytes: number };
-  /** What agents may do; empty when everything is left to the editor. */
+  /** The policies; empty when the client decides everything. */
   readonly policies: readonly PolicySource[];
-  /** `serve-missing`: files and terminals are served here where the editor cannot. */
+  /** `serve-missing`: switchboard serves files and terminals that the client does not. */
   readonly workspace: 'off' | 'serve-missing';
   /** How long `initialize` waits for agents whose capabilities are not cached. */
   readonly initializeWaitMs: number;
@@ -50,14 +50,14 @@ export type Config = {
   readonly mcpServers: readonly McpServerSettings[];
 };
 
-/** The settings of a file that leaves them out. */
+/** The defaults. */
 export const DEFAULTS = {
   limits: { maxFrameBytes: 33_554_432, maxQueueBytes: 67_108_864 },
   initializeWaitMs: 10_000,
   workspace: 'off',
 } as const;
 
-/** Fills in what the files leave out. To be called with a layer in which no problem was found: that is what the casts rest on. */
+/** Applies the defaults. The casts rely on a layer without problems. */
 export function toConfig(
   layer: Layer,
   enabled: ReadonlyMap<string, unknown>,
@@ -91,16 +91,14 @@ export function toConfig(
   };
 }
 
-// A policy that stands above the user's.
-/** Where an organisation puts its policy: a place that only an administrator can write to. */
+/** The policy file of an organisation, which takes precedence over the user's. Only an administrator can write there. */
 export function managedPolicyFile(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): string {
   if (platform === 'win32') return path.win32.join(env.ProgramData ?? 'C:\\ProgramData', 'acp-switchboard', 'policy.yaml');
   if (platform === 'darwin') return '/Library/Application Support/acp-switchboard/policy.yaml';
   return '/etc/acp-switchboard/policy.yaml';
 }
 
-// One name for a policy as a whole: the same layers with the same texts have the same hash, and any other text has another.
-/** What the audit log names and remembered answers depend on. Remembered answers are no part of it. */
+/** A hash over all policy layers. The audit log records it, and remembered answers are bound to it. It does not cover remembered answers. */
 export function policyHash(layers: readonly { readonly name: string; readonly text: string; readonly isTrusted?: boolean }[]): string {
   const parts = layers.map(({ name, text, isTrusted = true }) => [name, isTrusted, text]);
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');

@@ -1,14 +1,14 @@
-// Where the configuration is. Finding a file and reading it is one step, so that nothing can be swapped in between.
+// Finds the configuration. Finding and reading a file is one step, so that nobody can swap the file in between.
 import path from 'node:path';
 import { escapeControls } from '../control-characters.ts';
 import { ConfigError, fileProblem } from './problems.ts';
 import { errorCode, isAbsent, readForeign, readOwn, type Source } from './watch-files.ts';
 
 export type Surroundings = {
-  /** A configuration at hand: nothing is looked for. */
+  /** An explicit configuration file: no search. */
   readonly given?: Source | undefined;
   readonly configFlag?: string | undefined;
-  /** What named that file, where it was no `--config`. */
+  /** The source of that path, if not `--config`. */
   readonly configBy?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
@@ -16,7 +16,7 @@ export type Surroundings = {
   readonly platform: NodeJS.Platform;
 };
 
-/** `own` is the user's word; `project` came with a repository. */
+/** `own` belongs to the user; `project` came with a repository. */
 export type Found = {
   readonly origin: 'flag' | 'env' | 'search';
   readonly own: Source | undefined;
@@ -31,7 +31,7 @@ export async function discover(surroundings: Surroundings): Promise<Found> {
   if (isSet(env.SWITCHBOARD_CONFIG)) return named('env', '$SWITCHBOARD_CONFIG', path.resolve(cwd, env.SWITCHBOARD_CONFIG));
   const own = await readIfThere(userConfigFile(surroundings));
   const { project, notices } = await searchUpwards(cwd);
-  // Somebody may link the user's file into a project, or work beside it; it does not become foreign by that.
+  // The user's own file stays trusted when it is linked into a project, or when the project directory contains it.
   return { origin: 'search', own, project: project?.identity === own?.identity ? undefined : project, notices };
 }
 
@@ -43,19 +43,19 @@ export function userConfigFile({ env, home, platform }: Pick<Surroundings, 'env'
 function configDir(env: NodeJS.ProcessEnv, home: string, platform: NodeJS.Platform): string {
   if (platform === 'win32') return isSet(env.APPDATA) ? env.APPDATA : path.join(home, 'AppData', 'Roaming');
   if (platform === 'darwin') return path.join(home, 'Library', 'Application Support');
-  // The XDG specification has a relative path ignored.
+  // The XDG specification says to ignore relative paths.
   const xdg = env.XDG_CONFIG_HOME;
   return xdg !== undefined && path.isAbsolute(xdg) ? xdg : path.join(home, '.config');
 }
 
-// An empty variable is how shells unset one for a single command.
+// Shells unset a variable for a single command by making it empty.
 function isSet(value: string | undefined): value is string {
   return value !== undefined && value !== '';
 }
 
 async function named(origin: 'flag' | 'env', by: string, file: string): Promise<Found> {
   const own = await readIfThere(file);
-  if (!own) throw new ConfigError([fileProblem(file, `no such file, though ${by} names it`)]);
+  if (!own) throw new ConfigError([fileProblem(file, `file not found (set by ${by})`)]);
   return { origin, own, project: undefined, notices: [] };
 }
 
@@ -64,7 +64,7 @@ async function readIfThere(file: string): Promise<Source | undefined> {
     return await readOwn(file);
   } catch (error) {
     if (isAbsent(error)) return undefined;
-    throw new ConfigError([fileProblem(file, `cannot be read (${errorCode(error)})`)]);
+    throw new ConfigError([fileProblem(file, `cannot read the file (${errorCode(error)})`)]);
   }
 }
 
@@ -76,8 +76,8 @@ async function searchUpwards(cwd: string): Promise<{ project: Source | undefined
       try {
         return { project: await readForeign(file), notices };
       } catch (error) {
-        // Not an error: a repository must not be able to keep the switchboard from starting.
-        if (!isAbsent(error)) notices.push(escapeControls(`${file} is ignored: it cannot be read (${errorCode(error)})`));
+        // Not an error: a repository must not prevent switchboard from starting.
+        if (!isAbsent(error)) notices.push(escapeControls(`ignoring ${file}: cannot read it (${errorCode(error)})`));
       }
     }
     if (directory === path.dirname(directory)) return { project: undefined, notices };

@@ -1,5 +1,5 @@
-// Texts that were read with care before and found good, by their fingerprints: an editor that waits for us does not wait for the parser and the
-// schema to be loaded and asked again. Only the very same text counts, and only for the version that looked at it.
+// Fingerprints of configuration texts that passed validation. For such a text, start-up skips loading the parser and the schema.
+// A fingerprint is valid only for the exact text and the program version that checked it.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fingerprint } from '../fingerprint.ts';
@@ -10,9 +10,9 @@ import type { Source } from './watch-files.ts';
 const KEPT = 50;
 
 export type KnownGood = {
-  /** The file's values, if its text is known to be good. */
+  /** The values of the file, if its text is known to be valid. */
   read(source: Source): Document | undefined;
-  /** `documents` have no problems, neither of syntax nor with the schema. */
+  /** Records documents that passed syntax and schema checks. */
   remember(sources: readonly Source[], documents: readonly Document[]): void;
 };
 
@@ -32,13 +32,13 @@ export function createKnownGood(stateDir: string, version: string): KnownGood {
         const others = readHashes(file).filter((hash) => !fresh.includes(hash));
         replaceFile(file, JSON.stringify([...others, ...fresh].slice(-KEPT), null, 1));
       } catch {
-        // Then it is read with care the next time as well.
+        // Not fatal: the next start validates the file again.
       }
     },
   };
 }
 
-/** A list that cannot be read knows nothing. */
+/** An unreadable list counts as empty. */
 function readHashes(file: string): readonly string[] {
   try {
     const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
@@ -48,7 +48,7 @@ function readHashes(file: string): readonly string[] {
   }
 }
 
-/** Whether the quick way of reading says the same as the careful one has said. */
+/** Whether the fast parser reads the same values as the strict one. */
 function isReadAlike(source: Source, careful: Document | undefined): boolean {
   try {
     const quick = readQuickly(source);
@@ -61,7 +61,7 @@ function isReadAlike(source: Source, careful: Document | undefined): boolean {
   }
 }
 
-/** For text that is good. Without places: whoever finds a problem all the same has to read it again, with care. */
+/** Parses a valid text without recording positions. To report a problem, parse the text again with `parseDocument`. */
 function readQuickly({ file, text }: Source): Document {
   const value: unknown = JSON.parse(withoutComments(text));
   const at = (path: Path): unknown =>
@@ -78,7 +78,7 @@ function readQuickly({ file, text }: Source): Document {
   };
 }
 
-/** Strings as they are; comments, and commas before a closing bracket, left out. */
+/** Removes comments and trailing commas; keeps strings. */
 function withoutComments(text: string): string {
   const isPlain = !text.includes('/') && !/,\s*[}\]]/.test(text);
   if (isPlain) return text;

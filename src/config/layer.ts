@@ -1,5 +1,5 @@
-// What one file contributes, each part with the place it came from, and how one file's part lies over another's.
-// Nothing here is known to be valid: all problems are to be found in one go, so later checks must cope with what earlier ones reject.
+// The contribution of one file, each part with its position, and how layers merge.
+// Values may be invalid: switchboard reports all problems at once, so later checks must cope with values that earlier checks reject.
 import path from 'node:path';
 import { fields } from '../json-object.ts';
 import type { Document, Path } from './problems.ts';
@@ -15,7 +15,7 @@ export type Layer = {
   readonly timeouts: Fields;
   readonly hostTools: Placed | undefined;
   readonly mcpServers: ReadonlyMap<string, Placed>;
-  /** Each file's own: they add up, and none replaces another. */
+  /** Policies of all files apply together; none replaces another. */
   readonly policies: readonly Placed[];
   readonly workspace: unknown;
   readonly log: Fields;
@@ -36,7 +36,7 @@ export const EMPTY_LAYER: Layer = {
   store: {},
 };
 
-/** All that a file says, for a file that may say everything. */
+/** The layer of a file that may set every key. */
 export function layerOf(document: Document): Layer {
   const { agent_servers, default_agent, routes, limits, timeouts, host_tools, mcp_servers, policy, workspace, log, store } = fields(
     document.value,
@@ -65,7 +65,7 @@ export function layerOf(document: Document): Layer {
   };
 }
 
-/** `over` wins: an agent or a server replaces its namesake as a whole, its routes are tried first. */
+/** `over` takes precedence: its agents and servers replace those of the same name, and its routes come first. */
 export function merge(under: Layer, over: Layer): Layer {
   return {
     agents: new Map([...under.agents, ...over.agents]),
@@ -93,7 +93,7 @@ export function disabledNames(layer: Layer): string[] {
   return [...layer.agents.keys()].filter((name) => !enabled.includes(name));
 }
 
-/** Modules are found from the file that names them, wherever another file's settings go on top of it. */
+/** Resolves module paths relative to the file that names them, before layers merge. */
 function withModules(hostTools: Record<string, unknown>, file: string): Record<string, unknown> {
   const { modules } = hostTools;
   if (!Array.isArray(modules)) return hostTools;

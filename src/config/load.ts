@@ -1,4 +1,4 @@
-// From the surroundings to a configuration: find, check, merge, fill in. The one way in for the rest of the program.
+// Loads the configuration: find, check, merge, apply defaults. The entry point for the rest of the program.
 import { badPatterns, check, checkTools } from './check.ts';
 import { type Config, toConfig } from './config.ts';
 import { discover, type Surroundings } from './discover.ts';
@@ -12,33 +12,33 @@ import type { Source } from './watch-files.ts';
 
 export type LoadOptions = Surroundings & {
   readonly stateDir: string;
-  /** Whose word on a file counts the next time: the version of the program. Without it every file is read with care. */
+  /** The program version, for the cache of valid files. Without it, every file is validated. */
   readonly version?: string | undefined;
-  /** Nothing is going to be started: a reference that leads nowhere is said, and is no reason to show nothing at all. */
+  /** The configuration is only shown, so an unresolved reference is a notice and not an error. */
   readonly isOnlyShown?: boolean | undefined;
 };
 
 export type LoadedConfig = {
   readonly config: Config;
-  /** The files that had a say, the strongest last. */
+  /** The files in use; the last one takes precedence. */
   readonly files: readonly string[];
-  /** What the user should hear: what was found and passed over. */
+  /** Messages for the user about ignored parts. */
   readonly notices: readonly string[];
-  /** Where the agents come from. `project`: a trusted project file took part. `none`: there are none, and the demo may step in. */
+  /** Where the agents come from. `project`: includes a trusted project file. `none`: no agents, so the demo agents may be used. */
   readonly origin: 'flag' | 'env' | 'user' | 'project' | 'none';
-  /** What all files together say, as written, and the files whose whole word counts: for those who ask where a value comes from. */
+  /** The merged values as written, and the fully trusted files, to find the origin of a value. */
   readonly layer: Layer;
   readonly documents: readonly Document[];
 };
 
-/** Finds, reads and checks the configuration. Throws a ConfigError that names everything wrong with it. */
+/** Finds, reads and checks the configuration. Throws a ConfigError with all problems. */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { stateDir, version } = options;
   const known = version === undefined ? NOTHING_KNOWN : createKnownGood(stateDir, version);
   try {
     return await load(options, known);
   } catch (error) {
-    // Files that are good in themselves may not fit together, or name what is not there: only careful reading knows the places.
+    // Valid files may conflict or refer to missing things. Only the strict parser knows the positions, so parse again.
     if (known === NOTHING_KNOWN || !(error instanceof ConfigError)) throw error;
     return load(options, NOTHING_KNOWN);
   }
@@ -69,7 +69,7 @@ async function load(options: LoadOptions, known: KnownGood): Promise<LoadedConfi
   }
   const agents = await resolveAgents(layer, options.env);
   const servers = await resolveServers(layer, options.env);
-  // Its checks look into values whose types the schema has found right.
+  // These checks rely on types that the schema has verified.
   const ofTools = problems.length > 0 ? [] : await checkTools(layer);
   const dangling = [...agents.problems, ...servers.problems];
   if (options.isOnlyShown) notices.push(...dangling.map(renderProblem));
@@ -83,11 +83,11 @@ async function load(options: LoadOptions, known: KnownGood): Promise<LoadedConfi
 async function readDocuments(sources: readonly Source[], known: KnownGood): Promise<{ documents: Document[]; problems: Problem[] }> {
   const good = sources.map(known.read).filter((document) => document !== undefined);
   if (good.length === sources.length) return { documents: good, problems: [] };
-  // Late, because they bring a parser and zod with them.
+  // Loaded lazily: these modules pull in a parser and zod.
   const { parseDocument } = await import('./parse.ts');
   const documents = sources.map(({ file, text }) => parseDocument(file, text));
   const broken = documents.flatMap(({ problems }) => problems);
-  // Behind a syntax error everything else is guesswork.
+  // After a syntax error, further problems are guesses.
   if (broken.length > 0) throw new ConfigError(broken);
   const { validate } = await import('./validate.ts');
   const problems = documents.flatMap(validate);

@@ -1,5 +1,4 @@
-// Every setting that is in force and where it comes from: a place in a file, or the default. Values stay as they are written: a
-// reference is not replaced, so that nothing secret passes through here.
+// Every effective setting and its origin: a position in a file, or the default. References stay unresolved, so no secret passes through here.
 
 import { fields } from '../json-object.ts';
 import type { Layer, Placed } from './layer.ts';
@@ -11,26 +10,26 @@ export type Origin =
   | { readonly kind: 'default' };
 export type Setting = { readonly path: Path; readonly key: string; readonly value: unknown; readonly origin: Origin };
 
-/** `documents` are the files whose whole word counts, the strongest last; `layer` is what all files together say. */
+/** `documents` are the fully trusted files, the one with precedence last; `layer` holds the merged values. */
 export function settingsOf(layer: Layer, documents: readonly Document[]): readonly Setting[] {
   const placed: readonly Placed[] = [...layer.agents.values(), ...(layer.defaultAgent ? [layer.defaultAgent] : []), ...others(documents)];
   const found = new Map(placed.flatMap((one) => leaves(one)).map((setting) => [setting.key, setting] as const));
-  // The routes of several files are one list: the number is the place in it, and no longer that in the file.
+  // Routes of several files form one list: the index refers to the merged list, not to the file.
   for (const [index, route] of layer.routes.entries())
     for (const setting of leaves(route, ['routes', index])) found.set(setting.key, setting);
   for (const { path, value } of defaults(configJsonSchema(), [...layer.agents.keys()]))
     if (!isSaid(showPath(path), found)) found.set(showPath(path), { path, key: showPath(path), value, origin: { kind: 'default' } });
-  // Policies add up: each file's has its own line.
+  // Each file's policy gets its own line.
   return [...found.values(), ...layer.policies.flatMap((policy) => leaves(policy))];
 }
 
-/** Itself, or something in it: an object that is filled is not the empty one it is by default. */
+/** Whether the file sets this key or a key below it. */
 const isSaid = (key: string, found: ReadonlyMap<string, Setting>): boolean =>
   found.has(key) || [...found.keys()].some((one) => one.startsWith(`${key}.`));
 
 const MERGED_ELSEWHERE = ['$schema', 'agent_servers', 'default_agent', 'routes', 'policy'];
 
-/** Settings that win one by one. */
+/** Settings that layers override one by one. */
 function others(documents: readonly Document[]): Placed[] {
   return documents.flatMap((document) =>
     Object.entries(fields(document.value)).flatMap(([key, value]) =>
@@ -39,7 +38,7 @@ function others(documents: readonly Document[]): Placed[] {
   );
 }
 
-/** Objects are taken apart; a list or an inline policy is one value. */
+/** Splits objects into their leaves; a list or an inline policy stays one value. */
 function leaves({ document, path, value }: Placed, shown: Path = path): Setting[] {
   const isObject = fields(value) === value && Object.keys(fields(value)).length > 0;
   if (isObject && path[0] !== 'policy')

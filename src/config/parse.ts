@@ -1,21 +1,20 @@
-// A configuration file read with care: every mistake named, every value with its place.
+// The strict parser for configuration files: it reports every problem and knows the position of every value.
 
-// The package's default entry is UMD, whose inner `require`s a bundler cannot follow: the bundle would fail at run time.
+// The default entry of the package is UMD; a bundler cannot follow its inner `require` calls, and the bundle would fail at run time.
 import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser/lib/esm/main.js';
 import { followers } from '../policy/format/problem.ts';
 import { type Document, fileProblem, type Path, type Problem, showPath } from './problems.ts';
 
-// The parser's syntax errors in words.
 type ErrorName = ReturnType<typeof printParseErrorCode>;
 
-/** What somebody mistyped: the parser's errors without those that only follow from the one before. */
+/** The syntax errors, without those that only follow from an earlier one. */
 export function mistakes(errors: readonly ParseError[]): { offset: number; message: string }[] {
   return errors
     .filter((error, index) => !isEcho(error, errors[index - 1]))
-    .map(({ error, offset }) => ({ offset, message: MESSAGES[printParseErrorCode(error)] ?? 'this is not JSON' }));
+    .map(({ error, offset }) => ({ offset, message: MESSAGES[printParseErrorCode(error)] ?? 'invalid JSON' }));
 }
 
-// The parser skips a word it does not know and then misses the key or value that the word stood for.
+// The parser skips an unknown word and then reports a missing key or value in its place.
 function isEcho(error: ParseError, before: ParseError | undefined): boolean {
   const names: ErrorName[] = ['PropertyNameExpected', 'ValueExpected'];
   if (!before || !names.includes(printParseErrorCode(error.error))) return false;
@@ -24,9 +23,9 @@ function isEcho(error: ParseError, before: ParseError | undefined): boolean {
 }
 
 const MESSAGES: Readonly<Partial<Record<ErrorName, string>>> = {
-  InvalidCommentToken: 'this file may not have comments: the program that owns it does not read them',
-  InvalidSymbol: 'this is neither a string in double quotes nor a number, true, false or null',
-  InvalidNumberFormat: 'this is not a number',
+  InvalidCommentToken: 'comments are not allowed: the program that owns this file does not support them',
+  InvalidSymbol: 'expected a string in double quotes, a number, true, false or null',
+  InvalidNumberFormat: 'invalid number',
   PropertyNameExpected: 'expected a key in double quotes',
   ValueExpected: 'expected a value',
   ColonExpected: 'expected ":"',
@@ -34,17 +33,17 @@ const MESSAGES: Readonly<Partial<Record<ErrorName, string>>> = {
   CloseBraceExpected: 'expected "}"',
   CloseBracketExpected: 'expected "]"',
   EndOfFileExpected: 'expected nothing after the closing "}"',
-  UnexpectedEndOfComment: 'this comment does not end',
-  UnexpectedEndOfString: 'this string does not end',
-  UnexpectedEndOfNumber: 'this number does not end',
-  InvalidUnicode: 'this is not a unicode escape',
-  InvalidEscapeCharacter: 'this is not an escape sequence',
+  UnexpectedEndOfComment: 'unterminated comment',
+  UnexpectedEndOfString: 'unterminated string',
+  UnexpectedEndOfNumber: 'incomplete number',
+  InvalidUnicode: 'invalid unicode escape',
+  InvalidEscapeCharacter: 'invalid escape sequence',
   InvalidCharacter: 'this character must be written as an escape sequence',
 };
 
 const MOST_PROBLEMS = 100;
 
-/** `isStrict`: JSON without comments and trailing commas, for files that other programs read so. */
+/** `isStrict`: no comments or trailing commas, for files of programs that do not support them. */
 export function parseDocument(file: string, text: string, { isStrict = false } = {}): Document {
   const errors: ParseError[] = [];
   const problems: Problem[] = [];
@@ -57,7 +56,7 @@ export function parseDocument(file: string, text: string, { isStrict = false } =
     return { file, line: before.length, column, path: showPath(path), message, ...(hint !== undefined && { hint }) };
   };
 
-  // To find a place costs a walk through the text, and a file made of mistakes alone must not take minutes to refuse.
+  // Finding a position scans the text. Limit the problems, so that a file full of errors does not take minutes.
   const report = (offset: number, message: string) => {
     if (problems.length < MOST_PROBLEMS) problems.push(place(offset, [], message));
   };
@@ -65,11 +64,11 @@ export function parseDocument(file: string, text: string, { isStrict = false } =
   try {
     root = parseTree(text, errors, { allowTrailingComma: !isStrict, disallowComments: isStrict });
     const [first, ...more] = mistakes(errors);
-    // What is found after it, twice-written keys too, may not be there at all.
+    // Later findings, such as duplicate keys, may be artefacts of the syntax error.
     if (first) problems.push(place(first.offset, [], `syntax error: ${first.message}`, followers(more.length)));
     if (root) value = build(root, (key, message) => !first && report(key.offset, message));
   } catch (error) {
-    // The parser calls itself for every level; a file of a thousand brackets must not end the process.
+    // The parser is recursive; deep nesting must not overflow the stack.
     if (!(error instanceof RangeError)) throw error;
     problems.push(fileProblem(file, 'nested too deeply'));
   }
@@ -88,15 +87,15 @@ export function parseDocument(file: string, text: string, { isStrict = false } =
   };
 }
 
-// The parser's own conversion lets the last of two equal keys win and lets `__proto__` smuggle keys past the schema.
+// The parser's own conversion accepts duplicate keys, and lets `__proto__` bypass the schema.
 function build(node: Node, report: (key: Node, message: string) => unknown): unknown {
   if (node.type === 'array') return (node.children ?? []).map((child) => build(child, report));
   if (node.type !== 'object') return node.value;
   const result: Record<string, unknown> = {};
   for (const { children: [key, value] = [] } of node.children ?? []) {
-    if (!key || !value) continue; // half a property: a syntax error, and reported as one
+    if (!key || !value) continue; // incomplete property: already reported as a syntax error
     if (key.value === '__proto__') report(key, 'the key "__proto__" is not allowed');
-    else if (Object.hasOwn(result, key.value)) report(key, `the key ${JSON.stringify(key.value)} stands here twice`);
+    else if (Object.hasOwn(result, key.value)) report(key, `duplicate key ${JSON.stringify(key.value)}`);
     else result[key.value] = build(value, report);
   }
   return result;

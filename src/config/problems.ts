@@ -1,18 +1,18 @@
-// What is wrong with a configuration, where, and how it reads. Values are never part of it: they may be secrets.
+// Problems of a configuration, with their positions. Messages never contain values, which may be secrets.
 import { escapeControls } from '../control-characters.ts';
 
 export type Problem = {
   readonly file: string;
-  /** 1-based, as editors count. */
+  /** 1-based, as in editors. */
   readonly line: number;
   readonly column: number;
-  /** Where in the structure: `agent_servers.claude.args[0]`; empty for the file as a whole. */
+  /** The key path, such as `agent_servers.claude.args[0]`; empty for the whole file. */
   readonly path: string;
   readonly message: string;
   readonly hint?: string;
 };
 
-/** Everything wrong with the configuration at once, so that one round of corrections is enough. */
+/** All problems of the configuration, so that the user can fix them in one go. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly Problem[];
@@ -23,30 +23,30 @@ export class ConfigError extends Error {
   }
 }
 
-/** `file:line:column: message; hint`, which terminals and editors turn into a link. */
+/** `file:line:column: message; hint`: terminals and editors make this a link. */
 export function renderProblem({ file, line, column, message, hint }: Problem): string {
   return escapeControls(`${file}:${line}:${column}: ${message}${hint === undefined ? '' : `; ${hint}`}`);
 }
 
-/** A problem with a file as a whole, such as its absence. */
+/** A problem with the whole file, such as a missing file. */
 export function fileProblem(file: string, message: string): Problem {
   return { file, line: 1, column: 1, path: '', message };
 }
 
-// One configuration file as text with a structure: its values, and the line and column of each.
+// A parsed configuration file: its values, and the line and column of each.
 export type Path = readonly (string | number)[];
 
 export type Document = {
   readonly file: string;
   readonly value: unknown;
-  /** Why the text cannot be relied on; while there are any, `value` is not to be used. */
+  /** Syntax problems. If there are any, `value` is unreliable. */
   readonly problems: readonly Problem[];
   has(path: Path): boolean;
-  /** The keys of the object at `path` in the order written, which a JavaScript object does not keep for keys like "1". */
+  /** The keys of the object at `path` in file order. A JavaScript object reorders keys like "1". */
   keys(path: Path): string[];
-  /** A problem with the value at `path`, or with the nearest object around it when there is none. */
+  /** A problem with the value at `path`, or with the nearest enclosing object if the value is missing. */
   problem(path: Path, message: string, hint?: string): Problem;
-  /** The same, placed at the key instead of the value. */
+  /** Like `problem`, but at the position of the key. */
   keyProblem(path: Path, message: string, hint?: string): Problem;
 };
 

@@ -1,4 +1,4 @@
-// `${env:X}` and `${file:P}` in the command line of an agent or a server: secrets live elsewhere and are fetched when it is about to be used.
+// Resolves `${env:X}` and `${file:P}` in the settings of agents and servers, so that secrets stay out of the configuration.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fields } from '../json-object.ts';
@@ -8,11 +8,11 @@ import { type Path, type Problem, showPath } from './problems.ts';
 const REFERENCE = /\$\{(env|file):([^}]*)\}/g;
 const KEYS = ['command', 'args', 'env', 'cwd', 'url', 'headers'] as const;
 
-const NOT_SET = 'a program of the desktop does not have the variables of your shell; "enabled": false leaves the entry out';
+const NOT_SET = 'desktop programs lack the variables of your shell; to ignore this entry, set "enabled": false';
 
 export type Resolved = { readonly options: unknown; readonly problems: readonly Problem[] };
 
-/** The options with every reference replaced. Files are found relative to the configuration file that names them. */
+/** Replaces every reference. File paths are relative to the configuration file. */
 export async function resolveReferences(given: Placed, env: NodeJS.ProcessEnv): Promise<Resolved> {
   const problems: Problem[] = [];
   const report = (at: Path, message: string, hint?: string) =>
@@ -20,14 +20,14 @@ export async function resolveReferences(given: Placed, env: NodeJS.ProcessEnv): 
 
   async function lookUp(kind: string, target: string, at: Path): Promise<string> {
     if (kind === 'env') {
-      if (env[target] === undefined) report(at, `the environment variable "${target}" is not set`, NOT_SET);
+      if (env[target] === undefined) report(at, `environment variable "${target}" is not set`, NOT_SET);
       return env[target] ?? '';
     }
     try {
       const text = await readFile(path.resolve(path.dirname(given.document.file), target), 'utf8');
       return text.replace(/\r?\n$/, '');
     } catch (error) {
-      report(at, `the file "${target}" cannot be read (${(error as NodeJS.ErrnoException).code})`);
+      report(at, `cannot read file "${target}" (${(error as NodeJS.ErrnoException).code})`);
       return '';
     }
   }
@@ -45,12 +45,12 @@ export async function resolveReferences(given: Placed, env: NodeJS.ProcessEnv): 
     if (options[key] === undefined) continue;
     const wasEmpty = options[key] === '';
     options[key] = await resolve(options[key], [...given.path, key]);
-    if (options[key] === '' && !wasEmpty && problems.length === 0) report([...given.path, key], 'empty once its references are replaced');
+    if (options[key] === '' && !wasEmpty && problems.length === 0) report([...given.path, key], 'empty after resolving its references');
   }
   return { options, problems };
 }
 
-// What a reference stands for is not searched again: a secret that happens to hold "${" is left alone.
+// Resolved values are not scanned again: a secret may contain "${".
 async function replaceAsync(text: string, replace: (kind: string, target: string) => Promise<string>): Promise<string> {
   let result = '';
   let end = 0;

@@ -1,4 +1,4 @@
-// Which project files the user has vouched for. By content, not by path: the next commit may bring other content to the same path.
+// The project files that the user trusts. Trust is by content, not by path: the next commit may change the content.
 import { createHash, randomUUID } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,18 +10,18 @@ import { errorCode, readForeign } from './watch-files.ts';
 
 type Trusted = Readonly<Record<string, { readonly file: string; readonly at: string }>>;
 
-/** Whether the user has trusted this very text. */
+/** Whether the user trusts this exact text. */
 export async function isTrusted(stateDir: string, text: string): Promise<boolean> {
   return Object.hasOwn(await readTrusted(stateDir), hashOf(text));
 }
 
-/** Trusts the content the file has now, and returns it with its hash. */
+/** Trusts the current content of the file, and returns it with its hash. */
 export async function trust(stateDir: string, file: string): Promise<{ readonly hash: string; readonly text: string }> {
   const text = await textOf(file);
   return { hash: await trustText(stateDir, file, text), text };
 }
 
-/** The same for a text that has been read already: what is trusted is then what was looked at. */
+/** Like `trust`, for a text that was already read and checked. */
 export async function trustText(stateDir: string, file: string, text: string): Promise<string> {
   const hash = hashOf(text);
   const trusted = { ...(await readTrusted(stateDir)), [hash]: { file: path.resolve(file), at: new Date().toISOString() } };
@@ -38,16 +38,16 @@ export async function trustText(stateDir: string, file: string, text: string): P
   return hash;
 }
 
-// Read the way the search reads it: what could never be loaded is not worth trusting.
+// Reads the file like the search does: a file that cannot be loaded cannot be trusted.
 async function textOf(file: string): Promise<string> {
   try {
     return (await readForeign(file)).text;
   } catch (error) {
-    throw new ConfigError([fileProblem(file, `cannot be read (${errorCode(error)})`)]);
+    throw new ConfigError([fileProblem(file, `cannot read the file (${errorCode(error)})`)]);
   }
 }
 
-// A list that cannot be read trusts nothing.
+// An unreadable list trusts nothing.
 async function readTrusted(stateDir: string): Promise<Trusted> {
   try {
     const parsed: unknown = JSON.parse(await readFile(trustedFile(stateDir), 'utf8'));
@@ -57,7 +57,7 @@ async function readTrusted(stateDir: string): Promise<Trusted> {
   }
 }
 
-/** Where trust is kept. */
+/** The file with the trusted hashes. */
 export function trustedFile(stateDir: string): string {
   return path.join(stateDir, 'trusted.json');
 }
@@ -66,11 +66,11 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-// What a configuration can start: whoever is asked to trust it should see that, and not have to find it in the file.
+// The programs a configuration can start, to show them to the user who trusts it.
 export type Program = {
-  /** `agent "x"`, `MCP server "x"`, `tool "x"`, `tools within the switchboard`. */
+  /** `agent "x"`, `MCP server "x"`, `tool "x"`, `tool module`. */
   readonly for: string;
-  /** Its command line as written, or the module that is loaded. */
+  /** The command line as written, or the module path. */
   readonly words: readonly string[];
 };
 
@@ -81,7 +81,7 @@ export function programsOf(layer: Layer): readonly Program[] {
     ...enabledNames(layer).flatMap((name) => commandLine(`agent "${name}"`, fields(agents.get(name)?.value))),
     ...[...mcpServers].flatMap(([name, { value }]) => commandLine(`MCP server "${name}"`, fields(value))),
     ...listed(commands).flatMap((tool) => commandLine(`tool "${fields(tool).name}"`, fields(tool))),
-    ...listed(modules).map((file) => ({ for: 'tools within the switchboard', words: [String(file)] })),
+    ...listed(modules).map((file) => ({ for: 'tool module', words: [String(file)] })),
   ];
 }
 

@@ -1,5 +1,4 @@
-// What a file that came with a repository may say before the user trusts it: which of the user's own agents to take.
-// Whatever else it says is passed over with a notice and never stops the switchboard.
+// An untrusted project file may only choose among the user's own agents. Everything else in it is ignored with a notice, and never stops switchboard.
 import path from 'node:path';
 import { escapeControls } from '../control-characters.ts';
 import { fields } from '../json-object.ts';
@@ -15,54 +14,54 @@ export type Picked = { readonly layer: Layer; readonly notices: readonly string[
 export function pickUntrusted(document: Document, agents: readonly string[]): Picked {
   const { file } = document;
   const [first] = document.problems;
-  if (first) return { layer: EMPTY_LAYER, notices: [`${renderProblem(first)}; the file is ignored`] };
+  if (first) return { layer: EMPTY_LAYER, notices: [`${renderProblem(first)}; ignoring the file`] };
 
   const notices: string[] = [];
-  const ignore = (what: string, why: string) => notices.push(escapeControls(`${file}: ${what} is ignored: ${why}`));
+  const ignore = (what: string, why: string) => notices.push(escapeControls(`${file}: ignoring ${what}: ${why}`));
   const { $schema, default_agent, routes, policy, ...rest } = fields(document.value);
 
   for (const key of Object.keys(rest)) {
-    ignore(JSON.stringify(key), `the file came with the project; to allow it: switchboard config trust ${shellWord(file)}`);
+    ignore(JSON.stringify(key), `the project file is not trusted; to trust it, run: switchboard config trust ${shellWord(file)}`);
   }
   const known = (name: unknown) => typeof name === 'string' && agents.includes(name);
   const defaultAgent = known(default_agent) ? { document, path: ['default_agent'], value: default_agent } : undefined;
-  if (default_agent !== undefined && !defaultAgent) ignore('"default_agent"', 'it does not name an agent that you have enabled');
+  if (default_agent !== undefined && !defaultAgent) ignore('"default_agent"', 'not one of your enabled agents');
 
   const picked: Placed[] = [];
   const listed = Array.isArray(routes) ? routes : [];
-  if (routes !== undefined && !Array.isArray(routes)) ignore('"routes"', 'it is not a list');
-  if (listed.length > MOST_ROUTES) ignore('"routes"', `it has more than ${MOST_ROUTES} entries`);
+  if (routes !== undefined && !Array.isArray(routes)) ignore('"routes"', 'not a list');
+  if (listed.length > MOST_ROUTES) ignore('"routes"', `more than ${MOST_ROUTES} entries`);
   for (const [index, route] of listed.length > MOST_ROUTES ? [] : listed.entries()) {
     const { cwd, agent } = fields(route);
     const place = ['routes', index];
     if (typeof cwd !== 'string' || !isPlainGlob(cwd))
       ignore(`"routes[${index}]"`, `"cwd" must be a path with at most ${MOST_WILDCARDS} "*" and no groups`);
-    else if (!known(agent)) ignore(`"routes[${index}]"`, 'it does not name an agent that you have enabled');
+    else if (!known(agent)) ignore(`"routes[${index}]"`, 'not one of your enabled agents');
     else picked.push({ document, path: place, value: { cwd, agent } });
   }
-  // It may tighten: what it allows does not count until its own content is trusted.
+  // A project policy may tighten. Its allow rules apply only after the user trusts the policy file.
   const isPolicy = typeof policy === 'string' ? isBeside(policy) : fields(policy) === policy;
   const policies = policy !== undefined && isPolicy ? [{ document, path: ['policy'], value: policy }] : [];
-  if (policy !== undefined && !isPolicy) ignore('"policy"', 'it must be a policy, or name a file beside or below this one');
+  if (policy !== undefined && !isPolicy) ignore('"policy"', 'it must be an inline policy, or a file in this directory or below');
   return { layer: { ...EMPTY_LAYER, defaultAgent, routes: picked, policies }, notices: shorten(file, notices) };
 }
 
-// No way out of the project: what is read may be quoted in a message.
+// Must stay inside the project: a message may quote the file.
 function isBeside(file: string): boolean {
   return !path.isAbsolute(file) && !file.split(/[\\/]/).includes('..');
 }
 
-// Globs become regular expressions, and a glob of groups and many wildcards can be made to take minutes to match.
+// Globs become regular expressions; groups and many wildcards could make them take minutes to match.
 function isPlainGlob(glob: string): boolean {
   return glob !== '' && glob.length <= 1000 && !/[()[\]{}|]/.test(glob) && (glob.match(/\*+/g) ?? []).length <= MOST_WILDCARDS;
 }
 
-// The notice invites copying, and a repository chooses the names of its directories.
+// Users copy this command, and a repository controls its directory names, so quote the path.
 function shellWord(file: string): string {
   return /^[\w./\\:-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`;
 }
 
 function shorten(file: string, notices: readonly string[]): string[] {
   if (notices.length <= MOST_NOTICES) return [...notices];
-  return [...notices.slice(0, MOST_NOTICES), escapeControls(`${file}: ${notices.length - MOST_NOTICES} more parts are ignored`)];
+  return [...notices.slice(0, MOST_NOTICES), escapeControls(`${file}: ignoring ${notices.length - MOST_NOTICES} more parts`)];
 }

@@ -1,11 +1,10 @@
-// What the schema finds, in the words of the file: place, key and what was expected there.
+// Turns schema issues into problems with position, key and expected value.
 import type * as z from 'zod';
 import { didYouMean } from '../policy/format/nearest.ts';
 import { type Document, type Path, type Problem, showPath } from './problems.ts';
 import { configJsonSchema, configSchema } from './schema.ts';
 
-// What the product is designed to have and this version does not serve. Said as such, since calling it unknown would send people
-// looking for a typing error, and accepting it in silence could leave a policy unenforced.
+// Planned keys that this version does not support. "Unknown key" would suggest a typo, and ignoring them could leave a policy unenforced.
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   '': ['proxies'],
   'agent_servers.*': ['url', 'proxies'],
@@ -25,16 +24,16 @@ function pattern(path: Path): string {
   return path.map((part, index) => (index === 1 && path[0] === 'agent_servers' ? '*' : part)).join('.');
 }
 
-const LATER = 'not available in this version';
+const LATER = 'not supported in this version';
 
-/** Every key and value of the document that the schema does not accept. */
+/** All keys and values that the schema rejects. */
 export function validate(document: Document): Problem[] {
   const { error } = configSchema.safeParse(document.value);
   return (error?.issues ?? []).flatMap((issue) => explain(document, issue));
 }
 
 function explain(document: Document, issue: z.core.$ZodIssue): Problem[] {
-  const path = issue.path as Path; // our keys are strings and indexes; zod allows symbols too
+  const path = issue.path as Path; // zod also allows symbols, which our paths never contain
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(document, path, key));
   if (isLaterValue(path, valueAt(document.value, path))) return [document.problem(path, `${showPath(path)}: this value is ${LATER}`)];
   if (document.has(path)) return [document.problem(path, `${showPath(path) || 'the file'}: expected ${expected(issue)}`)];
@@ -75,7 +74,7 @@ const TYPES: Readonly<Record<string, string>> = {
 function expected(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_type') return TYPES[issue.expected] ?? 'a value of another type';
   if (issue.code === 'invalid_value') return issue.values.map((value) => JSON.stringify(value)).join(' or ');
-  if (issue.code === 'too_small') return issue.origin === 'string' ? 'a string that is not empty' : `a whole number from ${issue.minimum}`;
+  if (issue.code === 'too_small') return issue.origin === 'string' ? 'a non-empty string' : `a whole number from ${issue.minimum}`;
   if (issue.code === 'too_big') return `a whole number up to ${issue.maximum}`;
   return 'another value';
 }

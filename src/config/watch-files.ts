@@ -1,40 +1,40 @@
-// Tells when one of a few files has other content than before. The folders are watched and not the files: editors replace a file by
-// renaming another over it, and a file that is not there yet can only be seen in its folder.
+// Reports when the content of a file changes. Watches directories, not files: editors replace files by renaming, and only the
+// directory can announce a file that does not exist yet.
 import { close, constants, type FSWatcher, fstat, open, read, readlinkSync, realpathSync, statSync, watch } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { createSerialQueue } from '../serial-queue.ts';
 
-// Files are read once, and what is judged is what was read: no look before the open, no second read after it.
+// Each file is opened and read once, so that the checked content is the content in use.
 export type Source = {
   readonly file: string;
   readonly text: string;
-  /** The same for two paths that lead to one file. */
+  /** Equal for two paths to the same file. */
   readonly identity: string;
 };
 
-// Not those of `node:fs/promises`: to load that takes half a megabyte and a millisecond of every start, which needs nothing else of it.
+// Promisified here, because loading `node:fs/promises` costs half a megabyte and a millisecond at every start.
 const [openFile, statFile, readInto, closeFile] = [promisify(open), promisify(fstat), promisify(read), promisify(close)];
 
 const MOST_PROJECT_BYTES = 256 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 
-/** A file the user chose, whatever it is: also a pipe. */
+/** Reads a file that the user chose; it may be a pipe. */
 export function readOwn(file: string): Promise<Source> {
   return readWhole(file, constants.O_RDONLY, Number.POSITIVE_INFINITY);
 }
 
-/** A file that came with a repository. A link to /dev/zero or a pipe nobody writes to must not hang the editor. */
+/** Reads a file from a repository. A link to /dev/zero, or a pipe without a writer, must not block start-up. */
 export function readForeign(file: string, mostBytes = MOST_PROJECT_BYTES): Promise<Source> {
   return readWhole(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0), mostBytes);
 }
 
-/** Whether a read failed because there is no such file. */
+/** Whether a read failed because the file does not exist. */
 export function isAbsent(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(errorCode(error));
 }
 
-/** Why a read failed, in few words and without the path. */
+/** A short reason for a failed read, without the path. */
 export function errorCode(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return code ?? message;
@@ -52,7 +52,7 @@ async function readWhole(file: string, flags: number, mostBytes: number): Promis
   }
 }
 
-/** By hand, not through a stream: an editor waits for us, and a stream takes longer to be made than the file to be read. */
+/** Reads without a stream: creating a stream takes longer than reading the file, and the client is waiting. */
 async function readAll(descriptor: number, mostBytes: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let total = 0;
@@ -61,34 +61,34 @@ async function readAll(descriptor: number, mostBytes: number): Promise<Buffer> {
     if (bytesRead === 0) return Buffer.concat(pieces, total);
     pieces.push(buffer.subarray(0, bytesRead));
     total += bytesRead;
-    // What was read, and not the stated size, which need not be true (/proc says 0).
+    // Count the bytes read: the reported size may be wrong (0 for /proc files).
     if (total > mostBytes) throw new Error(`larger than ${mostBytes} bytes`);
   }
 }
 
 export type WatchOptions = {
-  /** A change is looked at when nothing more has happened for this long: editors empty a file before they fill it. */
+  /** Waits until a file is quiet for this long: editors truncate a file before they write it. */
   readonly settleMs?: number;
-  /** Where the system cannot tell of changes (too many watchers, some network disks), they are looked for in this interval. */
+  /** Polling interval where the system cannot report changes (too many watchers, some network disks). */
   readonly pollMs?: number;
-  /** Told once when that is so. */
+  /** Called once when polling starts. */
   readonly onProblem?: (error: unknown) => void;
 };
 
 export type FileWatch = {
-  /** Resolves when the content at the start is known: what changes from then on is told. */
+  /** Resolves when the initial content is known; later changes are reported. */
   readonly ready: Promise<void>;
   close(): void;
 };
 
-/** Files that are too large to be looked at, unreadable ones and absent ones all count as absent. */
+/** Files that are too large, unreadable or missing all count as missing. */
 export function watchFiles(
   files: readonly string[],
   onChange: (changed: readonly string[]) => void,
   options: WatchOptions = {},
 ): FileWatch {
   const { settleMs = 50, pollMs = 2000, onProblem = () => {} } = options;
-  /** As they are, and no hashes: those would load a megabyte into every proxy that is at rest. */
+  /** Stores contents, not hashes: the crypto module would cost every idle proxy a megabyte. */
   const contents = new Map<string, string | undefined>();
   const watchers = new Map<string, { readonly watcher: FSWatcher; readonly inode: bigint }>();
   let timer: NodeJS.Timeout | undefined;
@@ -101,7 +101,7 @@ export function watchFiles(
     const wanted = new Map(files.flatMap(foldersOf).map((folder) => [folder, inodeOf(folder)]));
     for (const [folder, { watcher, inode }] of watchers) {
       if (wanted.get(folder) === inode) continue;
-      watcher.close(); // not needed any more, or another folder of the same name by now
+      watcher.close(); // no longer needed, or the directory was replaced
       watchers.delete(folder);
     }
     for (const [folder, inode] of wanted) {
@@ -117,9 +117,9 @@ export function watchFiles(
   }
   function soon(): void {
     if (isClosed) return;
-    const now = process.uptime() * 1000; // `performance` would load a module more
+    const now = process.uptime() * 1000; // avoids loading `performance`
     if (timer === undefined) firstAt = now;
-    else if (now - firstAt > MOST_POSTPONED * settleMs) return; // in a busy folder, quiet may never come
+    else if (now - firstAt > MOST_POSTPONED * settleMs) return; // a busy directory may never become quiet
     clearTimeout(timer);
     timer = setTimeout(() => {
       timer = undefined;
@@ -128,7 +128,7 @@ export function watchFiles(
   }
   async function look(): Promise<void> {
     if (isClosed) return;
-    arm(); // before reading: what happens behind this is told by a watcher that is there
+    arm(); // before reading, so that the watcher reports later changes
     const changed: string[] = [];
     for (const file of files) {
       const content = await contentOf(file);
@@ -140,7 +140,7 @@ export function watchFiles(
   async function begin(): Promise<void> {
     arm();
     for (const file of files) contents.set(file, await contentOf(file));
-    soon(); // whatever happened while the first were read
+    soon(); // catches changes during the first read
   }
 
   const ready = begin();
@@ -157,7 +157,7 @@ export function watchFiles(
   };
 }
 
-/** A user's own file may be larger than one that came with a repository. */
+/** The user's own files may be larger than files from a repository. */
 const MOST_WATCHED_BYTES = 16 * 1024 * 1024;
 const MOST_POSTPONED = 10;
 
@@ -169,7 +169,7 @@ async function contentOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** The folder a file is in, and that of the file a link leads to; where there is none yet, the nearest one above. */
+/** The directory of a file and of its link target; if it does not exist, the nearest existing one above. */
 function foldersOf(file: string): string[] {
   return [path.resolve(file), targetOf(file)].map(path.dirname).map((folder) => {
     let at = folder;
@@ -178,7 +178,7 @@ function foldersOf(file: string): string[] {
   });
 }
 
-/** Also when there is nothing at the moment: dotfiles are replaced by removing them first. */
+/** Also while the file is missing: dotfile managers remove a file before they replace it. */
 function targetOf(file: string): string {
   try {
     return realpathSync(file);

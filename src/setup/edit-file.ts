@@ -1,4 +1,4 @@
-// A file of the user's, read to be changed and written back: behind links, with its mode, a copy of the old text kept beside it.
+// Edits a user's file: follows links, keeps the mode, and keeps a backup next to the file.
 import { randomUUID } from 'node:crypto';
 import { open, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -6,21 +6,21 @@ import { errorCode, isAbsent } from '../config/watch-files.ts';
 import { makeDirectory } from '../private-files.ts';
 
 const BOM = '\uFEFF';
-/** Ours may name secrets, and an editor's may hold them. */
+/** Settings files may contain secrets. */
 const NEW_MODE = 0o600;
 
 export type EditableFile = {
-  /** As the user knows it. */
+  /** The path as the user knows it. */
   readonly file: string;
-  /** Where it really lies: people keep their settings in a repository and link to them. */
+  /** The real path: users keep settings in a repository and link to them. */
   readonly target: string;
   readonly text: string;
   readonly hasBom: boolean;
-  /** Undefined when the file is not there yet. */
+  /** Undefined if the file does not exist yet. */
   readonly mode: number | undefined;
 };
 
-/** Why a file could not be read or written, in a sentence. */
+/** A file could not be read or written; the message says why. */
 export class FileTrouble extends Error {
   override readonly name = 'FileTrouble';
 }
@@ -33,22 +33,22 @@ export async function readToEdit(file: string): Promise<EditableFile> {
     return { file, target, text: hasBom ? text.slice(1) : text, hasBom, mode };
   } catch (error) {
     if (isAbsent(error)) return { file, target: file, text: '', hasBom: false, mode: undefined };
-    throw new FileTrouble(`${file} cannot be read (${errorCode(error)})`, { cause: error });
+    throw new FileTrouble(`cannot read ${file} (${errorCode(error)})`, { cause: error });
   }
 }
 
 const backupOf = (target: string): string => `${target}.bak`;
 
-/** What the file was before our last change of it, as far as that is still there. */
+/** The text before our last change, if the backup still exists. */
 export async function textBefore({ target }: EditableFile): Promise<string | undefined> {
   try {
     return (await read(backupOf(target))).text.replace(BOM, '');
   } catch {
-    return undefined; // then nobody knows
+    return undefined; // no backup
   }
 }
 
-/** Writes the new text in one step; returns where the old one is kept, if there was one. */
+/** Replaces the file atomically; returns the path of the backup, if there was an old text. */
 export async function saveEdited(edited: EditableFile, text: string): Promise<string | undefined> {
   const { file, target, mode } = edited;
   try {
@@ -60,13 +60,13 @@ export async function saveEdited(edited: EditableFile, text: string): Promise<st
     const before = (edited.hasBom ? BOM : '') + edited.text;
     const backup = backupOf(target);
     await replace(backup, before, mode);
-    // An editor that is open writes to its settings too, and must not lose what it wrote since we looked.
-    if ((await read(target)).text !== before) throw new FileTrouble(`${file} was changed by another program meanwhile; try again`);
+    // A running editor may write its settings too; do not overwrite its changes.
+    if ((await read(target)).text !== before) throw new FileTrouble(`another program changed ${file}; try again`);
     await replace(target, (edited.hasBom ? BOM : '') + text, mode);
     return backup;
   } catch (error) {
     if (error instanceof FileTrouble) throw error;
-    throw new FileTrouble(`${file} cannot be written (${errorCode(error)})`, { cause: error });
+    throw new FileTrouble(`cannot write ${file} (${errorCode(error)})`, { cause: error });
   }
 }
 

@@ -1,11 +1,11 @@
-// One key put into, or taken out of, a JSON text that people write by hand: everything else in it stays as it is, to the byte.
-// Own splices instead of the parser's `modify`: that one wraps the neighbouring entry anew and moves its comment to ours.
+// Adds or removes one key in a JSON text that people edit, and leaves every other byte unchanged.
+// Does not use the parser's `modify`, which reformats the neighbouring entry and moves its comment.
 import { type Node, parseTree } from 'jsonc-parser/lib/esm/main.js';
 
-// Values as a person would write them into a configuration: short lists on one line, objects a key a line, in the file's own indent.
+// Formats values as people write them: short lists on one line, one key per line in objects, with the file's indent.
 export type Style = { readonly unit: string; readonly eol: string };
 
-/** The indent and line ends a text already has; two spaces and line feeds where it has none. */
+/** The indent and line endings of a text; default: two spaces and line feeds. */
 export function styleOf(text: string): Style {
   return {
     unit: /^\s*\{[^\n]*\n(?:[ \t]*(?:\/\/[^\n]*)?\r?\n)*([ \t]+)\S/.exec(text)?.[1] ?? '  ',
@@ -31,7 +31,7 @@ export function writeInline(value: unknown): string {
   return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
 }
 
-/** The text is sound, but something on the way to the key is not an object. */
+/** The text is valid, but a value on the path to the key is not an object. */
 export class NotAnObject extends Error {
   override readonly name = 'NotAnObject';
   readonly key: string;
@@ -42,7 +42,7 @@ export class NotAnObject extends Error {
   }
 }
 
-/** Puts `value` at `path`: in place of what is there, else as the last key. `above` becomes a comment over a new key. */
+/** Sets the key at `path`; a new key goes last, with `above` as the comment above it. */
 export function withProperty(text: string, path: readonly string[], value: unknown, above?: string): string {
   const style = styleOf(text);
   const root = parseTree(text, [], { allowTrailingComma: true });
@@ -63,7 +63,7 @@ export function withProperty(text: string, path: readonly string[], value: unkno
   return text;
 }
 
-/** Takes the key at `path` out, with the comment behind it on its line, and one of ours above it. */
+/** Removes the key at `path`, the comment after it on the same line, and our own comment above it. */
 export function withoutProperty(text: string, path: readonly string[], isOurComment: (line: string) => boolean = () => false): string {
   let node = parseTree(text, [], { allowTrailingComma: true });
   for (const key of path.slice(0, -1)) node = node && memberOf(node, key);
@@ -84,7 +84,7 @@ export function withoutProperty(text: string, path: readonly string[], isOurComm
 
   let edited = splice(text, from, to, '');
   const before = properties[index - 1];
-  // It was the last and had no comma: then the one before must lose its own.
+  // The removed key was last and had no comma, so remove the comma of the key before it.
   if (before && comma === undefined && index === properties.length - 1) {
     const { comma: lone } = behind(text, end(before));
     if (lone !== undefined) {
@@ -97,7 +97,7 @@ export function withoutProperty(text: string, path: readonly string[], isOurComm
   return edited.slice(node.offset + 1, close).trim() === '' ? splice(edited, node.offset + 1, close, '') : edited;
 }
 
-/** Whether the object at `path` has nothing in it, not even a comment. */
+/** Whether the object at `path` is empty, without comments. */
 export function isBare(text: string, path: readonly string[]): boolean {
   const node = path.reduce<Node | undefined>((at, key) => at && memberOf(at, key), parseTree(text, [], { allowTrailingComma: true }));
   return node?.type === 'object' && text.slice(node.offset + 1, end(node) - 1).trim() === '';
@@ -129,7 +129,7 @@ function insert(text: string, object: Node, { key, value, above }: Entry, style:
 
 const TRIVIA = /\/\/[^\r\n]*|\/\*[\s\S]*?\*\/|\s|,/y;
 
-/** What follows a value: its comma if there is one, and the end of its line's last word or comment. */
+/** The position of the comma after a value, if any, and the end of the last token or comment on its line. */
 function behind(text: string, from: number): { readonly comma: number | undefined; readonly lineEnd: number } {
   let comma: number | undefined;
   let lineEnd = from;
@@ -139,7 +139,7 @@ function behind(text: string, from: number): { readonly comma: number | undefine
     const trivia = TRIVIA.exec(text)?.[0] ?? '';
     if (trivia === '' || (trivia === ',' && comma !== undefined)) break;
     if (trivia === ',') comma = at;
-    // A comma on a later line takes us there; what stands between is not ours to part from its line.
+    // A comma on a later line: continue there, and leave everything in between.
     if (trivia === ',' && hasLeftLine) [hasLeftLine, lineEnd] = [false, at + 1];
     if (/[\r\n]/.test(trivia)) hasLeftLine = true;
     at += trivia.length;

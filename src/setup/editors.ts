@@ -1,4 +1,4 @@
-// Where each editor keeps its list of agents, and what an entry looks like there.
+// Where each editor stores its agents, and the format of an entry.
 import os from 'node:os';
 import path from 'node:path';
 import { isOurProxy } from '../agents/recursion.ts';
@@ -16,16 +16,16 @@ export type Editor = {
   readonly id: string;
   readonly title: string;
   file(places: Places): string;
-  /** The keys that lead to its agents. */
+  /** The key path to the agents. */
   readonly path: readonly string[];
   /** JSON without comments and trailing commas. */
   readonly isStrict: boolean;
-  /** What our entry is called there. */
+  /** The name of our entry. */
   readonly ourName: string;
   toEntry(start: Start): Readonly<Record<string, unknown>>;
-  /** How an entry starts its agent; undefined where it does not say. */
+  /** The command of an entry; undefined if the entry has none. */
   fromEntry(entry: unknown): Start | undefined;
-  /** What the user does next. */
+  /** The next step for the user. */
   readonly next: string;
 };
 
@@ -54,7 +54,7 @@ export const EDITORS: readonly Editor[] = [
     ourName: 'Switchboard',
     toEntry: (start) => ({ type: 'custom', ...plain(start) }),
     fromEntry: fromPlain,
-    next: 'Zed reads it at once: open the agent panel, and choose Switchboard for a new thread',
+    next: 'open the agent panel in Zed and choose Switchboard for a new thread',
   },
   {
     id: 'jetbrains',
@@ -65,7 +65,7 @@ export const EDITORS: readonly Editor[] = [
     ourName: 'Switchboard',
     toEntry: plain,
     fromEntry: fromPlain,
-    next: 'open the AI chat of the IDE, and choose Switchboard in its list of agents',
+    next: 'open the AI chat of the IDE and choose Switchboard from the agents',
   },
   {
     id: 'vscode',
@@ -76,7 +76,7 @@ export const EDITORS: readonly Editor[] = [
     ourName: 'Switchboard',
     toEntry: plain,
     fromEntry: fromPlain,
-    next: 'install the extension ACP Client if you have not, and connect to Switchboard in its view',
+    next: 'install the extension ACP Client if necessary, and connect to Switchboard in its view',
   },
   {
     id: 'acp-ui',
@@ -87,7 +87,7 @@ export const EDITORS: readonly Editor[] = [
     ourName: 'Switchboard',
     toEntry: plain,
     fromEntry: fromPlain,
-    next: 'start acp-ui again, and choose Switchboard',
+    next: 'restart acp-ui and choose Switchboard',
   },
   {
     id: 'acpx',
@@ -106,7 +106,7 @@ export const EDITORS: readonly Editor[] = [
   },
 ];
 
-/** As the operating system has it here. */
+/** The directories of this machine. */
 export function placesHere(): Places {
   return { env: process.env, home: os.homedir(), platform: process.platform };
 }
@@ -125,11 +125,11 @@ function appConfig(places: Places): string {
   return places.platform === 'darwin' ? path.join(places.home, 'Library', 'Application Support') : xdgConfig(places);
 }
 
-// An editor's settings with the agents in them, and ourselves among those or not.
+// The settings file of an editor, with its agents.
 export type Listed = { readonly name: string; readonly entry: unknown; readonly start: Start | undefined; readonly isUs: boolean };
 export type EditorFile = EditableFile & { readonly editor: Editor; readonly document: Document; readonly agents: readonly Listed[] };
 
-/** Throws a ConfigError with the places of what cannot be parsed. */
+/** Throws a ConfigError with the positions of syntax errors. */
 export async function openEditorFile(editor: Editor, file: string): Promise<EditorFile> {
   const found = await readToEdit(file);
   const document = parsed(editor, file, found.text);
@@ -150,7 +150,7 @@ function agentsIn(editor: Editor, document: Document): readonly Listed[] {
   });
 }
 
-/** The text with our entry in it. One that is there keeps the keys that are the user's own. */
+/** Adds or updates our entry; keeps keys that the user added to it. */
 export function connected({ text, editor, agents }: EditorFile, name: string, start: Start): string {
   const ours = editor.toEntry(start);
   const present = agents.find((agent) => agent.name === name);
@@ -160,8 +160,8 @@ export function connected({ text, editor, agents }: EditorFile, name: string, st
 }
 
 /**
- * The text without the entries named. A list that is empty then goes too where it is known that we made it: `before` is what our last change
- * found. Else it stays, since there are editors (acp-ui) that do not start without one.
+ * Removes the named entries. Removes an empty agent list only if we created it (`before` is the text before our last change):
+ * some editors (acp-ui) do not start without a list.
  */
 export function disconnected({ file, text, editor }: EditorFile, names: readonly string[], before: string | undefined): string {
   const without = names.reduce((left, name) => withoutProperty(left, [...editor.path, name]), text);

@@ -1,10 +1,10 @@
-// Which file a command names: the search of a shell, without a shell.
+// Finds the file of a command, like a shell does.
 import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 export type Around = { readonly env: NodeJS.ProcessEnv; readonly platform: NodeJS.Platform };
 
-/** The absolute path of a program, or undefined where `PATH` leads to none. */
+/** The absolute path of a program, or undefined if it is not on `PATH`. */
 export function findProgram(command: string, { env, platform }: Around): string | undefined {
   const isPath = command.includes('/') || (platform === 'win32' && command.includes('\\'));
   const folders = isPath ? [''] : (env.PATH ?? env.Path ?? '').split(platform === 'win32' ? ';' : ':').filter((folder) => folder !== '');
@@ -17,7 +17,7 @@ export function findProgram(command: string, { env, platform }: Around): string 
   return undefined;
 }
 
-/** What desktop programs are started with when no shell has set `PATH`. */
+/** The `PATH` of desktop programs that no shell started. */
 export const DESKTOP_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin';
 
 function isProgram(file: string, platform: NodeJS.Platform): boolean {
@@ -30,7 +30,7 @@ function isProgram(file: string, platform: NodeJS.Platform): boolean {
   }
 }
 
-/** Whether the file is a script for node, which a desktop program would look for in vain. */
+/** Whether the file is a Node script, which needs `node` on the `PATH`. */
 export function isNodeScript(file: string): boolean {
   try {
     return /^#!.*\bnode\b/.test(readFileSync(file, 'latin1').slice(0, 200).split('\n', 1)[0] ?? '');
@@ -39,11 +39,11 @@ export function isNodeScript(file: string): boolean {
   }
 }
 
-/** The installed npm package a file belongs to, found through links. */
+/** The installed npm package that contains a file; follows links. */
 export function packageOf(file: string): { readonly name: string; readonly version: string } | undefined {
   try {
     const real = realpathSync(file);
-    // Elsewhere a package.json further up is anybody's, and says nothing of a program that happens to lie below it.
+    // Outside node_modules, a package.json further up has nothing to do with the program.
     if (!real.split(path.sep).includes('node_modules')) return undefined;
     for (let folder = path.dirname(real); folder !== path.dirname(folder); folder = path.dirname(folder)) {
       const found = readPackage(folder);

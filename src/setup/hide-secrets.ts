@@ -1,4 +1,4 @@
-// Settings as they may be shown: what is or may be a secret is left out, also where it stands in the user's own file.
+// Hides secrets and likely secrets in settings before they are shown.
 import { createRedactor } from '../redaction/redact.ts';
 import { isSecretVariable } from '../redaction/secret-names.ts';
 
@@ -7,23 +7,23 @@ export const HIDDEN = '…';
 const REFERENCE = /^\$\{(?:env|file):[^}]*\}$/;
 const byForm = createRedactor({});
 
-/** Whether a variable's name or the form of its value says that it is a secret. */
+/** Whether the name of a variable or the format of its value indicates a secret. */
 export function looksSecret(name: string, value: string): boolean {
   if (value === '' || REFERENCE.test(value)) return false;
   return isSecretVariable(name) || byForm(value) !== value || /:\/\/[^/\s:@]*:[^/\s@]+@/.test(value);
 }
 
-/** Text without what looks like a provider's key, or a password in a URL. */
+/** Hides provider keys and passwords in URLs. */
 export function hideByForm(text: string): string {
   return byForm(text).replace(/(:\/\/[^/\s:@]*:)[^/\s@]+@/g, `$1${HIDDEN}@`);
 }
 
-/** A reference says where a value is, and not what it is. */
+/** References are shown: they do not contain the value. */
 export function hideValue(value: string): string {
   return value === '' || REFERENCE.test(value) ? value : HIDDEN;
 }
 
-/** Where in an argument list secrets stand: behind `--api-key` and its like, or behind its `=`. */
+/** The secrets in an argument list: after `--api-key` and similar flags, or after their `=`. */
 export function secretArgs(args: readonly string[]): ReadonlyMap<number, { readonly flag: string; readonly value: string }> {
   const found = new Map<number, { flag: string; value: string }>();
   for (const [index, arg] of args.entries()) {
@@ -45,7 +45,7 @@ export function hideArgs(args: readonly string[]): string[] {
   });
 }
 
-/** A whole file, to be shown: `"API_KEY": "…"`, `"--token", "…"` and `"--token=…"`, also where they stand on two lines. */
+/** Hides secrets in a whole file: `"API_KEY": "…"`, `"--token", "…"` and `"--token=…"`, also across two lines. */
 export function hideInText(text: string): string {
   let [before, end] = ['', 0];
   const shown = text.replace(/"((?:[^"\\\n]|\\.)*)"/g, (whole, value: string, at: number) => {

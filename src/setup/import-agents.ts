@@ -1,4 +1,4 @@
-// An editor's agents as entries of our configuration: secrets become references, ourselves and what has no command are left out.
+// Converts the agents of an editor to entries of our configuration. Secrets become references; switchboard itself and entries without a command are skipped.
 import { AGENT_NAME } from '../agents/defaults.ts';
 import { fields } from '../json-object.ts';
 import { agentBehind, type Catalogue, findAgent, packageName } from './catalogue.ts';
@@ -11,14 +11,14 @@ export type Taken = {
   readonly name: string;
   readonly source: string;
   readonly entry: Start & { readonly label?: string; readonly enabled?: false };
-  /** Variables that must be set before it can be used. */
+  /** Variables that the user must set before using the agent. */
   readonly missing: readonly string[];
   readonly warnings: readonly string[];
 };
 export type Left = { readonly name: string; readonly source: string; readonly why: string };
 export type TakenOver = { readonly taken: readonly Taken[]; readonly left: readonly Left[] };
 
-/** `present` are the agents that the configuration has already. */
+/** `present` holds the agents that are already configured. */
 export function takeOver(
   files: readonly EditorFile[],
   present: Readonly<Record<string, unknown>>,
@@ -40,7 +40,7 @@ export function takeOver(
       const { start, missing } = withoutSecrets(found.start, here.env);
       const twin = known.get(likeness(start, here));
       if (twin !== undefined) {
-        left.push({ name: listed.name, source, why: `it is there already, as "${twin}"` });
+        left.push({ name: listed.name, source, why: `already configured as "${twin}"` });
         continue;
       }
       const name = freeName(listed.name, editor.id, names);
@@ -53,14 +53,14 @@ export function takeOver(
   return { taken, left };
 }
 
-/** How it is started, or why that cannot be said. */
+/** The start command, or why there is none. */
 function startOf({ name, entry, start, isUs }: Listed, catalogue: Catalogue, here: Here) {
-  if (isUs) return 'it is the switchboard itself';
+  if (isUs) return 'it is switchboard itself';
   if (start) return { start, label: undefined, warnings: [] };
-  if (typeof entry === 'string' || typeof fields(entry).url === 'string') return 'it is a remote agent, which this version does not serve';
-  // Of an agent that the editor installs itself, its file has only the name.
+  if (typeof entry === 'string' || typeof fields(entry).url === 'string') return 'remote agents are not supported';
+  // For agents that the editor installs itself, the file has only the name.
   const agent = findAgent(catalogue, name);
-  if (!agent) return 'the editor starts it by itself, and the catalogue does not know it';
+  if (!agent) return 'the editor manages this agent, and the catalogue does not contain it';
   const { command, args, env, warnings } = resolveStart(agent, here);
   const given = Object.entries(fields(fields(entry).env)).flatMap(([key, value]) =>
     typeof value === 'string' ? [[key, value] as const] : [],
@@ -89,7 +89,7 @@ function withoutSecrets({ command, args, env }: Start, around: NodeJS.ProcessEnv
   };
 }
 
-/** The same for two entries that start the same program in the same way. */
+/** Equal for two entries with the same command. */
 function likeness({ command, args }: { readonly command?: unknown; readonly args?: unknown }, here: Here): string {
   const program = typeof command === 'string' ? (findProgram(command, here) ?? command) : command;
   return JSON.stringify([program, args ?? []]);
@@ -106,13 +106,13 @@ function freeName(wanted: string, editor: string, taken: ReadonlySet<string>): s
   for (let number = 2; ; number++) if (!taken.has(`${base}-${number}`)) return `${base}-${number}`;
 }
 
-/** Settings of the editor's own that have no place with us. */
+/** Editor settings without an equivalent in our configuration. */
 function leftBehind(entry: unknown): string[] {
   const keys = Object.keys(fields(entry)).filter((key) => !['type', 'command', 'args', 'env'].includes(key));
-  return keys.length === 0 ? [] : [`not taken over: ${keys.join(', ')}`];
+  return keys.length === 0 ? [] : [`not imported: ${keys.join(', ')}`];
 }
 
-/** What has been renamed since the entry was written. It is said and not changed: an old version may well be what is installed. */
+/** Renamed packages and flags. Only reported, not changed: the old version may be the installed one. */
 export function drift({ command, args }: Start, catalogue: Catalogue): string[] {
   const words = [command, ...args];
   const agent = agentBehind(words, catalogue);

@@ -1,6 +1,6 @@
-// A command as one string, for clients that keep it so: split and joined as a POSIX shell would, nothing else of a shell.
+// Splits and joins command lines like a POSIX shell, for clients that store a command as one string.
 
-/** The words of a line; undefined where a quote is left open. */
+/** The words of a line; undefined if a quote is unterminated. */
 export function splitWords(line: string): string[] | undefined {
   const words: string[] = [];
   let word: string | undefined;
@@ -24,7 +24,7 @@ export function joinWords(words: readonly string[]): string {
   return words.map((word) => (/^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
 }
 
-/** What stands in the quotes that open at `from`, and where they close. */
+/** The text in the quotes that open at `from`, and the position of the closing quote. */
 function quoted(line: string, from: number): readonly [string, number | undefined] {
   const quote = line[from];
   let text = '';

@@ -1,4 +1,4 @@
-// What to paste into editors that are set up by code instead of data.
+// Snippets for editors that are configured in code.
 import { joinWords } from './shell-words.ts';
 import type { Start } from './start-command.ts';
 
@@ -50,5 +50,5 @@ run_command."*" = ${quote(joinWords([command, ...args]))}
 `,
 };
 
-// JSON's escapes are understood by Lua, Emacs Lisp and TOML alike as long as there is nothing but plain characters, quotes and backslashes.
+// Lua, Emacs Lisp and TOML share JSON's escapes for quotes and backslashes.
 const quote = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;

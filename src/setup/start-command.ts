@@ -1,4 +1,4 @@
-// From an agent of the catalogue to the command that starts it: the program itself where it is installed, else the runner that fetches it.
+// The start command of a catalogue agent: the installed program, or else the runner that fetches it.
 import path from 'node:path';
 import { type CatalogueAgent, packageName, programOf, suitsNode } from './catalogue.ts';
 import { type Around, findProgram, isNodeScript, packageOf, readPackage } from './find-program.ts';
@@ -6,20 +6,20 @@ import { type Around, findProgram, isNodeScript, packageOf, readPackage } from '
 export type Start = { readonly command: string; readonly args: readonly string[]; readonly env?: Readonly<Record<string, string>> };
 
 export type Resolution = Start & {
-  /** `direct`: nothing is fetched and no wrapper runs beside it. `runner`: npx or uvx, pinned to a version. */
+  /** `direct`: the installed program. `runner`: npx or uvx with a pinned version. */
   readonly how: 'direct' | 'runner';
-  /** What the user should know: what could not be resolved, what differs. */
+  /** Warnings for the user. */
   readonly warnings: readonly string[];
 };
 
 export type Here = Around & {
-  /** The node to run scripts with. */
+  /** The Node that runs scripts. */
   readonly node: { readonly path: string; readonly version: string };
-  /** Where `agents add --install` puts packages. */
+  /** Where `agents add --install` installs packages. */
   readonly installDir: string;
 };
 
-/** The folder an agent's package is, or would be, installed in by us. */
+/** The folder for an agent's package that switchboard installs. */
 export function installFolder({ id, version }: CatalogueAgent, { installDir }: Here): string {
   return path.join(installDir, `${id}@${version}`);
 }
@@ -38,11 +38,11 @@ export function resolveStart(agent: CatalogueAgent, here: Here): Resolution {
   }
   const why =
     programOf(agent) === undefined
-      ? `the catalogue does not know the name of its program`
-      : `${programOf(agent)} of ${distribution?.package} is not installed here`;
+      ? 'the catalogue has no program name for it'
+      : `${programOf(agent)} of ${distribution?.package} is not installed`;
   const runner = npx ? 'npx' : 'uvx';
   const warnings = [
-    `not resolved to a direct command: ${why}. It is started by ${runner}, which fetches ${distribution?.package} when it is first used`,
+    `using ${runner}: ${why}. ${runner} fetches ${distribution?.package} on first use`,
     ...(npx ? oldNode(agent, here, true) : []),
     ...(findProgram(runner, here) === undefined ? [`${runner} is not on your PATH`] : []),
   ];
@@ -53,7 +53,7 @@ export function resolveStart(agent: CatalogueAgent, here: Here): Resolution {
 function onPath(agent: CatalogueAgent, here: Here): string | undefined {
   const name = programOf(agent);
   const program = name === undefined ? undefined : findProgram(name, here);
-  // A namesake of another package is not the agent; a program of no package may well be (a native build).
+  // A program of the same name from another package is not the agent; a program without a package may be (a native build).
   const owner = program && agent.distribution.npx && packageOf(program);
   return owner && owner.name !== packageName(agent.distribution.npx?.package ?? '') ? undefined : program;
 }
@@ -75,5 +75,5 @@ function otherVersion({ version, distribution }: CatalogueAgent, program: string
 
 function oldNode(agent: CatalogueAgent, { node }: Here, needsNode: boolean): string[] {
   if (!needsNode || suitsNode(agent, node.version)) return [];
-  return [`it needs Node ${agent.node}, and this is ${node.version}`];
+  return [`it needs Node ${agent.node}, but this is ${node.version}`];
 }

@@ -1,21 +1,21 @@
-// What there is on this machine to set up: agents that are installed, editors that are in use.
+// Finds the installed agents and the editors in use on this machine.
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Catalogue, CatalogueAgent } from './catalogue.ts';
 import { EDITORS, type Editor, type Places } from './editors.ts';
 import { type Here, resolveStart } from './start-command.ts';
 
-/** The agents of the catalogue whose program is here. */
+/** The installed agents of the catalogue. */
 export function installedAgents(catalogue: Catalogue, here: Here): readonly CatalogueAgent[] {
   return catalogue.filter((agent) => resolveStart(agent, here).how === 'direct');
 }
 
-/** The editors that have left a trace here. */
+/** The editors with settings on this machine. */
 export function editorsInUse(places: Places): readonly Editor[] {
   return EDITORS.filter((editor) => signsOf(editor, places).some((sign) => existsSync(sign)));
 }
 
-/** Folders that an editor makes before anybody lists an agent in it. VS Code makes one on every machine, with the extension or without. */
+/** Folders that an editor creates before it has agents. VS Code creates one on every machine, even without the extension. */
 function signsOf(editor: Editor, places: Places): string[] {
   const { home, platform, env } = places;
   if (editor.id === 'vscode') return hasAcpClient(places) ? [path.dirname(editor.file(places))] : [];

@@ -106,5 +106,5 @@ test.each([[['acp', '--config', 'given.jsonc']], [['--config', 'given.jsonc', 'a
 test('a configuration that is not there: exit code 6', async () => {
   const { code, stderr } = await createHome().run(['acp', '--config', 'missing.jsonc']);
   expect(code).toBe(6);
-  expect(stderr).toContain('missing.jsonc:1:1: no such file, though --config names it');
+  expect(stderr).toContain('missing.jsonc:1:1: file not found (set by --config)');
 });

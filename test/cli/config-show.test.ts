@@ -90,7 +90,7 @@ test('schema prints the one that comes with the package', async () => {
 test('a variable that is not set keeps an agent from starting, and nobody from looking at what is configured', async () => {
   const home = createHome();
   home.write(home.userFile, OWN);
-  const missing = `agent_servers.one.env.KEY: the environment variable "KEY" is not set`;
+  const missing = `agent_servers.one.env.KEY: environment variable "KEY" is not set`;
   const shown = await home.quick(['config', 'show']);
   expect(shown).toMatchObject({ code: 0, stdout: expect.stringMatching(/^agent_servers\.two\.command +"two-agent"$/m) });
   expect(shown.stderr).toContain(missing);

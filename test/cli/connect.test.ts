@@ -154,10 +154,10 @@ test.each([
     id: 'jetbrains',
     file: '.jetbrains/acp.json',
     text: '{\n  // mine\n  "agent_servers": {}\n}',
-    place: ':2:3: syntax error: this file may not have comments',
+    place: ':2:3: syntax error: comments are not allowed',
   },
   { id: 'acpx', file: '.acpx/config.json', text: '{\n  "agents": {},\n}', place: ':3:1:' },
-  { id: 'vscode', file: '.config/Code/User/settings.json', text: '{ "a": 1, "a": 2 }', place: 'twice' },
+  { id: 'vscode', file: '.config/Code/User/settings.json', text: '{ "a": 1, "a": 2 }', place: 'duplicate key "a"' },
   { id: 'zed', file: '.config/zed/settings.json', text: '{ "agent_servers": [] }', place: '"agent_servers" is not an object' },
 ])('$id: a file that cannot be relied on is refused with the place and left alone', async ({ id, file, text, place }) => {
   const home = createHome();

@@ -61,7 +61,7 @@ test('the agents of all editors come over, with where they are from, and without
   expect(stdout).toMatch(/skipped: far from acp-ui .*remote agent/);
   expect(stderr).toContain('Claude-Code: secrets are not copied. Set API_KEY and ANTHROPIC_API_KEY');
   expect(stderr).toContain('@zed-industries/claude-code-acp is now @agentclientprotocol/claude-agent-acp');
-  expect(stderr).toContain('Claude-Code: not taken over: default_mode');
+  expect(stderr).toContain('Claude-Code: not imported: default_mode');
   expect(stderr).toContain('--experimental-acp of Gemini CLI is now --acp');
   expect(await home.quick(['config', 'validate'])).toMatchObject({
     code: 0,
@@ -83,7 +83,7 @@ test('a second time nothing changes, and agents whose variables are set are enab
   expect(JSON.parse(second.stdout).data).toMatchObject({
     imported: [],
     changed: false,
-    skipped: [{ why: 'it is there already, as "OpenCode"' }],
+    skipped: [{ why: 'already configured as "OpenCode"' }],
   });
   expect(read(home.userFile)).toBe(text);
 });
@@ -94,7 +94,7 @@ test('ourselves are left out, a taken name gets another, and comments of the con
   home.write(path.join(home.home, '.config/acp-ui/agents.json'), ACP_UI);
   await home.quick(['connect', 'acp-ui'], ENV);
   const { stdout } = await home.quick(['import', '--from', 'acp-ui'], ENV);
-  expect(stdout).toMatch(/skipped: Switchboard from acp-ui .*it is the switchboard itself/);
+  expect(stdout).toMatch(/skipped: Switchboard from acp-ui .*it is switchboard itself/);
   expect(parse(read(home.userFile)).agent_servers).toMatchObject({ qwen: { command: 'another' }, 'qwen-acp-ui': { command: 'qwen' } });
   expect(read(home.userFile)).toContain('// mine');
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createHome } from './command.ts';
 
 const CASES: readonly { wrong: string; settings?: string; words?: readonly string[]; code: number; says: RegExp }[] = [
-  { wrong: 'a file that is missing', code: 6, says: /settings\.json:1:1: no such file, though --config names it\n$/ },
+  { wrong: 'a file that is missing', code: 6, says: /settings\.json:1:1: file not found \(set by --config\)\n$/ },
   { wrong: 'a file that is malformed', settings: '{ "agent_servers": { ]', code: 6, says: /settings\.json:1:\d+: syntax error.*\n$/ },
   { wrong: 'no agents', settings: '{}', code: 6, says: /settings\.json:1:1: .*agent.*\n$/ },
   { wrong: 'an empty list of agents', settings: '{ "agent_servers": {} }', code: 6, says: /settings\.json:1:\d+: .*agent.*\n$/ },
@@ -42,7 +42,7 @@ const CASES: readonly { wrong: string; settings?: string; words?: readonly strin
     wrong: 'a variable that is not set',
     settings: `{ "agent_servers": { "mine": { "command": "x", "env": { "A": "\${env:NOT_SET_HERE}" } } } }`,
     code: 6,
-    says: /agent_servers\.mine\.env\.A: the environment variable "NOT_SET_HERE" is not set; .*"enabled": false.*\n$/,
+    says: /agent_servers\.mine\.env\.A: environment variable "NOT_SET_HERE" is not set; .*"enabled": false.*\n$/,
   },
   {
     wrong: 'a key that is nearly one',

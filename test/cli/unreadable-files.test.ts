@@ -37,7 +37,7 @@ describe.each([
     const told = [];
     for (const { words } of all) {
       const { code, stderr } = await (words[0] === 'run' ? home.run : home.quick)(words);
-      expect(stderr, words.join(' ')).toMatch(new RegExp(`cannot (?:read .*|be read )\\(${why}\\)|no such file|not a regular file`));
+      expect(stderr, words.join(' ')).toMatch(new RegExp(`cannot (?:read .*|be read )\\(${why}\\)|file not found|not a regular file`));
       expect(stderr, words.join(' ')).toContain(file);
       expect(stderr).not.toContain('    at ');
       told.push({ words, code });

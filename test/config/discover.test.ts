@@ -41,13 +41,13 @@ test.each([
 ])('a missing file that $by names is an error that says so', async ({ by, options }) => {
   const sandbox = createSandbox();
   const { message } = await configError(sandbox.load(options));
-  expect(message).toBe(`${path.join(sandbox.project, 'gone.jsonc')}:1:1: no such file, though ${by} names it`);
+  expect(message).toBe(`${path.join(sandbox.project, 'gone.jsonc')}:1:1: file not found (set by ${by})`);
 });
 
 test('a user file that is there and cannot be read is an error', async () => {
   const sandbox = createSandbox();
   mkdirSync(sandbox.userFile, { recursive: true });
-  expect((await configError(sandbox.load())).message).toContain('cannot be read (EISDIR)');
+  expect((await configError(sandbox.load())).message).toContain('cannot read the file (EISDIR)');
 });
 
 test.each([
@@ -93,7 +93,7 @@ test.each([
   make(path.join(sandbox.project, 'switchboard.jsonc'));
   const { config, notices } = await sandbox.load();
   expect(config.defaultAgent).toBe('user');
-  expect(notices).toEqual([expect.stringContaining('switchboard.jsonc is ignored: it cannot be read (not a regular file)')]);
+  expect(notices).toEqual([expect.stringContaining('switchboard.jsonc: cannot read it (not a regular file)')]);
 });
 
 test('a project file too large to be one is passed over with a notice', async () => {

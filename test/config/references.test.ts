@@ -45,16 +45,16 @@ test('every reference to something missing is named with its key, and nothing el
     }),
   );
   expect(error.problems.map(({ line, path: at, message }) => ({ line, at, message }))).toEqual([
-    { line: 7, at: 'agent_servers.x.args[1]', message: 'agent_servers.x.args[1]: the environment variable "NOPE" is not set' },
-    { line: 10, at: 'agent_servers.x.env.KEY', message: 'agent_servers.x.env.KEY: the file "gone" cannot be read (ENOENT)' },
-    { line: 11, at: 'agent_servers.x.env.DIR', message: 'agent_servers.x.env.DIR: the file "." cannot be read (EISDIR)' },
+    { line: 7, at: 'agent_servers.x.args[1]', message: 'agent_servers.x.args[1]: environment variable "NOPE" is not set' },
+    { line: 10, at: 'agent_servers.x.env.KEY', message: 'agent_servers.x.env.KEY: cannot read file "gone" (ENOENT)' },
+    { line: 11, at: 'agent_servers.x.env.DIR', message: 'agent_servers.x.env.DIR: cannot read file "." (EISDIR)' },
   ]);
   expect(error.message).not.toContain('canary');
 });
 
 test('a command that comes to nothing is a problem', async () => {
   const error = await configError(createSandbox().loadFile({ agent_servers: { x: { command: `\${env:A}` } } }, { A: '' }));
-  expect(error.message).toContain('agent_servers.x.command: empty once its references are replaced');
+  expect(error.message).toContain('agent_servers.x.command: empty after resolving its references');
 });
 
 test('the references of a disabled agent are not looked up', async () => {

@@ -46,5 +46,5 @@ test.each(['', '[', 'null', '5', '"x"', '[]'])('a list that reads %j trusts noth
 test('trusting a file that is not there is an error that names it', async () => {
   const { stateDir, root } = createSandbox();
   const file = path.join(root, 'gone');
-  expect((await configError(trust(stateDir, file))).message).toBe(`${file}:1:1: cannot be read (ENOENT)`);
+  expect((await configError(trust(stateDir, file))).message).toBe(`${file}:1:1: cannot read the file (ENOENT)`);
 });

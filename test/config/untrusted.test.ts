@@ -43,7 +43,8 @@ test('anything else in an untrusted project file changes nothing, and each part 
   expect(files).not.toContain(projectFile);
   expect(notices).toEqual(
     ['agent_servers', 'limits', 'timeouts', 'workspace', 'mcp_servers', 'whatever'].map(
-      (key) => `${projectFile}: "${key}" is ignored: the file came with the project; to allow it: switchboard config trust ${projectFile}`,
+      (key) =>
+        `${projectFile}: ignoring "${key}": the project file is not trusted; to trust it, run: switchboard config trust ${projectFile}`,
     ),
   );
 });
@@ -64,7 +65,7 @@ test.each([
 ])('$what in an untrusted project file is a notice and not an error', async ({ is }) => {
   const { config, notices } = await sandboxWith(is).load();
   expect(config).toMatchObject({ defaultAgent: 'a', routes: USER.routes });
-  expect(notices).toEqual([expect.stringMatching(/"(default_agent|routes(\[0])?)" is ignored: /)]);
+  expect(notices).toEqual([expect.stringMatching(/ignoring "(default_agent|routes(\[0])?)": /)]);
   expect(notices.join()).not.toContain('canary');
 });
 
@@ -77,7 +78,7 @@ test.each([
   const { load, projectFile } = sandboxWith(text);
   const { config, notices } = await load();
   expect(config.defaultAgent).toBe('a');
-  expect(notices).toEqual([expect.stringMatching(/; the file is ignored$/)]);
+  expect(notices).toEqual([expect.stringMatching(/; ignoring the file$/)]);
   expect(notices[0]).toContain(`${projectFile}:${place}: `);
 });
 
@@ -159,7 +160,7 @@ test.each(['/etc/shadow', '../x.yaml', 'a/../../x.yaml', 'a\\..\\..\\x.yaml', 5,
     const { load } = sandboxWith({ policy });
     const { config, notices } = await load();
     expect(config.policies).toEqual([]);
-    expect(notices).toEqual([expect.stringContaining('"policy" is ignored')]);
+    expect(notices).toEqual([expect.stringContaining('ignoring "policy"')]);
   },
 );
 

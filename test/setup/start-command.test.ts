@@ -18,8 +18,8 @@ test('what is not installed is left to npx, pinned, and said', () => {
     args: ['-y', '@x/one@1.0.0', '--acp'],
     how: 'runner',
     warnings: [
-      expect.stringContaining('one of @x/one@1.0.0 is not installed here'),
-      'it needs Node >=22, and this is v20.20.2',
+      expect.stringContaining('one of @x/one@1.0.0 is not installed'),
+      'it needs Node >=22, but this is v20.20.2',
       'npx is not on your PATH',
     ],
   });

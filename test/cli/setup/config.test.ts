@@ -92,7 +92,7 @@ test('validate of a file that is not there: exit code 6', async () => {
   const { code, stderr } = await createHome().quick(['config', 'validate', 'missing.jsonc']);
   expect({ code, stderr: stderr.replace(/\/.*\//, '') }).toEqual({
     code: 6,
-    stderr: 'switchboard: the configuration is invalid\nmissing.jsonc:1:1: no such file, though the command line names it\n',
+    stderr: 'switchboard: the configuration is invalid\nmissing.jsonc:1:1: file not found (set by the command line)\n',
   });
 });
 
@@ -127,7 +127,7 @@ test("trust lets a project's file bring agents, until its content changes", asyn
 
   const before = await home.quick(['config', 'validate']);
   expect(before.stdout).toContain('agents: one (default), two\n');
-  expect(before.stderr).toContain(`to allow it: switchboard config trust ${file}`);
+  expect(before.stderr).toContain(`to trust it, run: switchboard config trust ${file}`);
 
   const trusting = await home.quick(['config', 'trust', 'switchboard.jsonc']);
   expect({ code: trusting.code, stderr: trusting.stderr }).toEqual({ code: 0, stderr: '' });
@@ -160,7 +160,7 @@ test('trust says what the file may start from now on, without the secrets in it'
     `  three-agent --api-key '…' 'two words'  (agent "three")`,
     '  file-server  (MCP server "files")',
     `  eslint '{file}'  (tool "lint")`,
-    `  ${path.join(home.project, 'tools.mjs')}  (tools within the switchboard)`,
+    `  ${path.join(home.project, 'tools.mjs')}  (tool module)`,
     '',
   ]);
 });
@@ -168,7 +168,7 @@ test('trust says what the file may start from now on, without the secrets in it'
 test('trust of a file that is not there: exit code 6', async () => {
   const { code, stderr } = await createHome().quick(['config', 'trust', 'missing.jsonc']);
   expect(code).toBe(6);
-  expect(stderr).toContain('missing.jsonc:1:1: cannot be read (ENOENT)');
+  expect(stderr).toContain('missing.jsonc:1:1: cannot read the file (ENOENT)');
 });
 
 test('trust that cannot be written down says so in one sentence', async () => {

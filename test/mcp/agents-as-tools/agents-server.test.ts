@@ -133,7 +133,7 @@ test('a configuration that is not usable is told as ever, and a port that is non
     const child = stage.run(process.execPath, [SWITCHBOARD, 'mcp', ...args]);
     return { code: await child.ended, said: child.stderr() };
   };
-  expect(await ended('--config', 'nowhere.json')).toMatchObject({ code: 6, said: expect.stringContaining('no such file') });
+  expect(await ended('--config', 'nowhere.json')).toMatchObject({ code: 6, said: expect.stringContaining('file not found') });
   expect(await ended('--http', 'many')).toMatchObject({ code: 2, said: expect.stringContaining('invalid port "many"') });
   const config = stage.writeConfig({ one: fixture('until-cancelled') }, { mcp_servers: [{ name: 'docs', command: 'x' }] });
   expect(await ended('approve', 'dosc', '--config', config)).toMatchObject({

@@ -1,6 +1,6 @@
 // How the agents of a connection are, for `switchboard agents list`.
 import type { RunningRecordWriter } from '../agents/running-record.ts';
-import type { Connection } from '../proxy/proxy.ts';
+import type { Connection } from '../proxy/api.ts';
 import type { Redactor } from '../redaction/redact.ts';
 
 const PUBLISH_EVERY_MS = 2000;

@@ -1,7 +1,7 @@
 // What of a configuration can change while clients are served: the agents and which of them gets a session, for sessions to come, the policy,
 // for all, and how much is said. The rest is part of what has been put together already.
 import type { Config } from '../config/config.ts';
-import type { Connection } from '../proxy/proxy.ts';
+import type { Connection } from '../proxy/api.ts';
 
 /** By key of the file: what holds from the next start on. */
 const LATER: Readonly<Record<string, keyof Config>> = {

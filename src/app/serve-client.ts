@@ -4,10 +4,10 @@ import { describeDaemons, findDaemons, rememberDaemons } from '../agents/daemons
 import type { AgentSpec } from '../agents/defaults.ts';
 import { createRunningRecord, newMark } from '../agents/running-record.ts';
 import type { Config } from '../config/config.ts';
-import { systemClock } from '../proxy/context.ts';
-import { saidOfCounts } from '../proxy/counters.ts';
+import type { Connection } from '../proxy/api.ts';
+import { countsMessage, systemClock } from '../proxy/context.ts';
 import type { CreateEnforcement } from '../proxy/enforcement/enforcement.ts';
-import { type Connection, connect } from '../proxy/proxy.ts';
+import { connect } from '../proxy/proxy.ts';
 import type { HostToolsOptions } from '../proxy/tools/host-tools.ts';
 import type { Secrets } from '../redaction/redact.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
@@ -108,7 +108,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
   }
   async function end(): Promise<void> {
     await connection.stop();
-    const notPassedOn = saidOfCounts(connection.counters);
+    const notPassedOn = countsMessage(connection.counters);
     if (notPassedOn !== undefined) diagnostics.say('debug', notPassedOn, connection.counters);
     health.stop();
     running.clear();

@@ -6,7 +6,7 @@ import type { Listener } from '../app/events.ts';
 import type { EnforcedPolicy } from '../app/policy.ts';
 import type { Onlooker } from '../app/records.ts';
 import { type Config, managedPolicyFile, type PolicySource } from '../config/config.ts';
-import type { Connection } from '../proxy/proxy.ts';
+import type { Connection } from '../proxy/api.ts';
 import type { Secrets } from '../redaction/redact.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { AcpOptions } from './acp.ts';

@@ -5,6 +5,7 @@ import type { Frame } from '../wire/frame.ts';
 import { idTextOf } from '../wire/scanner/large-frame.ts';
 import type { Agent, AgentEvents } from './agents/agent.ts';
 import type { PoolEvents } from './agents/agent-pool.ts';
+import { skipLine } from './context.ts';
 import { type EnforcementHost, NARROWED } from './enforcement/enforcement.ts';
 import { fromAgent } from './from-agent.ts';
 import { keepHandshake } from './initialize.ts';
@@ -17,7 +18,6 @@ import { announceOptions } from './sessions/config-options.ts';
 import { failOpenToolCalls } from './sessions/cut-off.ts';
 import { loseSessions } from './sessions/recover-session.ts';
 import type { RegistryDeps } from './sessions/session-registry.ts';
-import { skipLine } from './skip-line.ts';
 import { revokeAttachment } from './tools/host-tools.ts';
 import { cancelTurns } from './turns/cancel.ts';
 
@@ -25,18 +25,20 @@ const STRAY_RETURN = 'a carriage return inside it, which some readers take for t
 
 export type AgentEventDeps = {
   readonly parts: () => ProxyParts;
-  readonly isInitialized: () => boolean;
-  /** Passes a frame on once the client has its answer to initialize. */
-  readonly afterInitialize: (from: Agent, frame: Frame, then: (frame: Frame) => void) => void;
+  /** Holds frames until the client has its answer to initialize. */
+  readonly gate: {
+    isInitialized(): boolean;
+    afterInitialize(from: Agent, frame: Frame, then: (frame: Frame) => void): void;
+  };
   readonly onStateChange: () => void;
 };
 
-export function createAgentEvents({ parts, isInitialized, afterInitialize, onStateChange }: AgentEventDeps): AgentEvents {
+export function createAgentEvents({ parts, gate, onStateChange }: AgentEventDeps): AgentEvents {
   /** By agent, the last reported end; forgotten once the agent is ready. */
   const reported = new Map<string, string>();
   /** Under a policy only: what is evaluated as one frame must not be read as two. */
   function refuseReturn(agent: Agent, frame: Frame): void {
-    skipLine(parts(), agent, STRAY_RETURN);
+    skipLine(parts().context, agent.name, STRAY_RETURN);
     if (frame.kind === 'request') agent.fail(idTextOf(frame), failure('NOT_A_MESSAGE', [STRAY_RETURN]));
   }
   return {
@@ -46,14 +48,14 @@ export function createAgentEvents({ parts, isInitialized, afterInitialize, onSta
       lastFrame.method = frame.method;
       lastFrame.bytes = frame.end - frame.start;
       if (enforcement?.refusesReturn(frame)) return refuseReturn(agent, frame);
-      if (isInitialized()) return fromAgent(proxy, agent, frame);
+      if (gate.isInitialized()) return fromAgent(proxy, agent, frame);
       const { connection } = agent;
-      afterInitialize(agent, frame, (mine) => {
+      gate.afterInitialize(agent, frame, (mine) => {
         // A request of a connection that has ended has nobody to answer.
         if (mine.kind === 'notification' || (connection && agent.connection === connection)) fromAgent(proxy, agent, mine);
       });
     },
-    onRefused: (agent, { reason }) => skipLine(parts(), agent, reason),
+    onRefused: (agent, { reason }) => skipLine(parts().context, agent.name, reason),
     onAnswer(agent, call, answer) {
       const proxy = parts();
       const { enforcement } = proxy.context;
@@ -63,7 +65,7 @@ export function createAgentEvents({ parts, isInitialized, afterInitialize, onSta
       else call.onAnswer(answer);
     },
     onStray: () => void parts().context.counters.strayAnswers++,
-    onUnsaid: () => void parts().context.counters.unsaid++,
+    onUnsent: () => void parts().context.counters.unsentToAgents++,
     onRemark: (text) => parts().context.report(text),
     onReady(agent, handshake) {
       reported.delete(agent.name);
@@ -143,7 +145,7 @@ export function createEnforcementHost(parts: () => ProxyParts): EnforcementHost 
     report: (text) => parts().context.report(text),
     warn: (session, title, text) => tell(parts(), session, 'warning', title, text),
     update: (sessionId, update) => parts().client.line(updateLine(sessionId, JSON.stringify(update))),
-    skipLine: (agent, reason) => skipLine(parts(), agent, reason),
+    skipLine: (agent, reason) => skipLine(parts().context, agent.name, reason),
     cancelTurns: (session) => cancelTurns(parts(), session),
     cutOff(session) {
       parts().requests.endOf(session);

@@ -3,7 +3,6 @@ import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import type { Counters } from './counters.ts';
 import type { Enforcement } from './enforcement/enforcement.ts';
 
 export type Context = {
@@ -70,4 +69,44 @@ export function createTimers(clock: Clock): Clock & { stop(): void } {
       pending.clear();
     },
   };
+}
+
+/** Frames that reached nobody: counted, so that none disappears unseen. */
+export type Counters = {
+  strayAnswers: number;
+  refusedFromAgents: number;
+  refusedFromClient: number;
+  lateUpdates: number;
+  unsentToAgents: number;
+};
+
+const COUNTED: Readonly<Record<keyof Counters, string>> = {
+  strayAnswers: 'answers that nobody waited for',
+  refusedFromAgents: 'refused lines from agents',
+  refusedFromClient: 'refused lines from the editor',
+  lateUpdates: 'updates for sessions that are closed',
+  unsentToAgents: 'notifications for agents that are gone',
+};
+
+export const noCounts = (): Counters => ({
+  strayAnswers: 0,
+  refusedFromAgents: 0,
+  refusedFromClient: 0,
+  lateUpdates: 0,
+  unsentToAgents: 0,
+});
+
+/** A summary in one line; undefined when every frame reached somebody. */
+export function countsMessage(counters: Counters): string | undefined {
+  const counted = (Object.keys(COUNTED) as (keyof Counters)[]).flatMap((key) =>
+    counters[key] > 0 ? [`${counters[key]} ${COUNTED[key]}`] : [],
+  );
+  return counted.length === 0 ? undefined : `not passed on in this connection: ${counted.join(', ')}`;
+}
+
+const MAX_REPORTED_LINES = 10;
+
+/** Counts an agent's line that is not passed on, and reports the first few. */
+export function skipLine({ counters, report }: Context, agent: string, reason: string): void {
+  if (counters.refusedFromAgents++ < MAX_REPORTED_LINES) report(`a line from agent "${agent}" was skipped: ${reason}`);
 }

@@ -10,8 +10,7 @@ import { sessionIdOf } from '../wire/scanner/large-frame.ts';
 import type { Agent } from './agents/agent.ts';
 import { authenticate } from './agents/authentication.ts';
 import { authStatus, logout } from './agents/fan-out.ts';
-import type { OpenRequest } from './client/client-connection.ts';
-import { contained } from './failed-on.ts';
+import type { ClientRequest } from './boundary.ts';
 import { answeredAgents } from './initialize.ts';
 import type { ProxyParts } from './parts.ts';
 import { mcpProgress } from './requests/mcp-message.ts';
@@ -20,6 +19,7 @@ import { setConfigOption, setTheOldWay } from './sessions/change-agent.ts';
 import { release } from './sessions/early-frames.ts';
 import { probe } from './sessions/find-session.ts';
 import type { FrameQueue } from './sessions/frame-queue.ts';
+import { contained } from './sessions/frame-queue.ts';
 import { listSessions } from './sessions/list-sessions.ts';
 import { loadSession, loadUnknown } from './sessions/load-session.ts';
 import { forkSession, newSession } from './sessions/open-session.ts';
@@ -29,7 +29,7 @@ import { namedByClient } from './sessions/session-state.ts';
 import { cancel, cancelSought } from './turns/cancel.ts';
 import { close, ourCommand, prompt, remove } from './turns/prompt.ts';
 
-type SessionStep = (proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame) => void;
+type SessionStep = (proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame) => void;
 
 /** What we do with requests on a session, besides passing them on. */
 const SESSION_STEPS: Partial<Record<ClientMethod, SessionStep>> = {
@@ -51,14 +51,14 @@ const CHANGES: ReadonlySet<string> = new Set(['session/set_mode', 'session/set_c
 const FOR_REFUSED_SESSIONS: ReadonlySet<string> = new Set(['session/load', 'session/resume', 'session/close', 'session/delete']);
 
 /** Requests that mean all agents at once. */
-const FOR_EVERYONE: Partial<Record<ClientMethod, (proxy: ProxyParts, request: OpenRequest, frame: Frame) => void>> = {
+const FOR_EVERYONE: Partial<Record<ClientMethod, (proxy: ProxyParts, request: ClientRequest, frame: Frame) => void>> = {
   'session/list': listSessions,
   logout: (proxy, request, frame) => logout(proxy, request, paramsText(frame)),
   'auth/status': (proxy, request, frame) => authStatus(proxy, request, paramsText(frame)),
 };
 
 /** A request or notification other than initialize. */
-export function fromClient(proxy: ProxyParts, request: OpenRequest | undefined, frame: Frame): void {
+export function fromClient(proxy: ProxyParts, request: ClientRequest | undefined, frame: Frame): void {
   const method = frame.method as string;
   const route = routeFromClient({ method, kind: frame.kind, hasSession: frame.sessionId !== undefined }, proxy.pool.single !== undefined);
   switch (route.to) {
@@ -81,14 +81,14 @@ export function fromClient(proxy: ProxyParts, request: OpenRequest | undefined, 
   }
 }
 
-function toOwner(proxy: ProxyParts, request: OpenRequest | undefined, frame: Frame): void {
+function toOwner(proxy: ProxyParts, request: ClientRequest | undefined, frame: Frame): void {
   onSession(proxy, request, frame, (session, mine) => {
     if (!isRefused(proxy, request, session, mine)) pass(proxy, request, session, mine);
   });
 }
 
 /** A method of the protocol, by who receives it; the table in acp/methods.ts says who that is. */
-function step(proxy: ProxyParts, request: OpenRequest | undefined, route: Extract<Route, { to: 'step' }>, frame: Frame): void {
+function step(proxy: ProxyParts, request: ClientRequest | undefined, route: Extract<Route, { to: 'step' }>, frame: Frame): void {
   const { method, key, receiver } = route;
   switch (receiver) {
     case 'requester':
@@ -117,7 +117,7 @@ function step(proxy: ProxyParts, request: OpenRequest | undefined, route: Extrac
 }
 
 /** By a policy, and then it is answered. One that is sent as a notification is no less a change: an agent may look at the method alone. */
-function isRefused(proxy: ProxyParts, request: OpenRequest | undefined, session: Session | undefined, frame: Frame): boolean {
+function isRefused(proxy: ProxyParts, request: ClientRequest | undefined, session: Session | undefined, frame: Frame): boolean {
   if (!proxy.context.enforcement) return false;
   const method = frame.method as string;
   const inMode = FOR_REFUSED_SESSIONS.has(method) ? undefined : refusedMode(proxy, session, frame);
@@ -138,7 +138,7 @@ const paramsText = (frame: Frame): string => (frame.body ? textOf(frame.bytes, f
 /** Finds the session a frame names and takes its turn in that session's lane. */
 function onSession(
   proxy: ProxyParts,
-  request: OpenRequest | undefined,
+  request: ClientRequest | undefined,
   frame: Frame,
   then: (session: Session, frame: Frame) => void,
 ): void {
@@ -166,7 +166,7 @@ function onSession(
 function behindEnd(
   proxy: ProxyParts,
   session: Session,
-  request: OpenRequest | undefined,
+  request: ClientRequest | undefined,
   frame: Frame,
   then: (session: Session, frame: Frame) => void,
 ): void {
@@ -180,14 +180,14 @@ function wait(
   proxy: ProxyParts,
   queue: FrameQueue,
   { agent }: Session,
-  request: OpenRequest | undefined,
+  request: ClientRequest | undefined,
   frame: Frame,
   run: () => void,
 ): void {
   const bytes = frame.end - frame.start;
   if (queue.bytes + bytes <= proxy.context.maxQueueBytes)
-    return queue.wait({ request, run: contained(proxy, request, frame.method as string, run), bytes });
-  if (!request) proxy.context.counters.unsaid++;
+    return queue.wait({ request, run: contained(proxy.client, request, frame.method as string, run), bytes });
+  if (!request) proxy.context.counters.unsentToAgents++;
   else proxy.client.fail(request, failure('SESSION_BACKLOG', [agent.name, proxy.context.maxQueueBytes], { agent: agent.name }));
 }
 
@@ -199,7 +199,7 @@ const FOR_LOST_SESSIONS = new Set(['session/load', 'session/resume']);
 function inQueue(
   proxy: ProxyParts,
   session: Session,
-  request: OpenRequest | undefined,
+  request: ClientRequest | undefined,
   frame: Frame,
   then: (session: Session, frame: Frame) => void,
 ): void {
@@ -214,15 +214,21 @@ function inQueue(
   const kept = detach(frame);
   const inTurn = () => {
     if (session.isClosed) return fromClient(proxy, request, kept);
-    if (!waitsForEnd(session, { request, run: contained(proxy, request, frame.method as string, inTurn), bytes: kept.end - kept.start }))
+    if (
+      !waitsForEnd(session, {
+        request,
+        run: contained(proxy.client, request, frame.method as string, inTurn),
+        bytes: kept.end - kept.start,
+      })
+    )
       inQueue(proxy, session, request, kept, then);
   };
   if (toAgent.isHeld) return wait(proxy, toAgent, session, request, kept, inTurn);
   // In the lane like any other, so that a cancel finds it there; before those that came after it.
   let lost: ProxyError | undefined;
   toAgent.hold(request);
-  const back = () => (lost ? proxy.client.fail(request as OpenRequest, lost) : inTurn());
-  toAgent.waitFirst({ request, run: contained(proxy, request, frame.method as string, back) });
+  const back = () => (lost ? proxy.client.fail(request as ClientRequest, lost) : inTurn());
+  toAgent.waitFirst({ request, run: contained(proxy.client, request, frame.method as string, back) });
   recoverSession(proxy, session, (error) => {
     lost = error;
     toAgent.release();
@@ -230,7 +236,7 @@ function inQueue(
 }
 
 /** Never a fresh session in disguise: the agent would take up what it has not heard of as if it were new. */
-function onRecord(proxy: ProxyParts, { publicId: sessionId, agent }: Session, request: OpenRequest | undefined): void {
+function onRecord(proxy: ProxyParts, { publicId: sessionId, agent }: Session, request: ClientRequest | undefined): void {
   if (!request) proxy.context.counters.refusedFromClient++;
   else proxy.client.fail(request, failure('SESSION_RECORD', [sessionId, agent.name, request.method], { sessionId, agent: agent.name }));
 }
@@ -243,13 +249,13 @@ function isOurs(proxy: ProxyParts, session: Session, frame: Frame): boolean {
 }
 
 /** A request or a notification of a session, as it is. */
-function pass(proxy: ProxyParts, request: OpenRequest | undefined, session: Session, frame: Frame): void {
+function pass(proxy: ProxyParts, request: ClientRequest | undefined, session: Session, frame: Frame): void {
   if (request) forward(proxy, request, session, frame);
   else session.agent.notify(frame, toNative(session));
 }
 
 /** To one agent, without a session in between. */
-function toOne(proxy: ProxyParts, agent: Agent, request: OpenRequest | undefined, frame: Frame): void {
+function toOne(proxy: ProxyParts, agent: Agent, request: ClientRequest | undefined, frame: Frame): void {
   if (!request) return agent.notify(frame, () => []);
   agent.forward(frame, {
     method: request.method,
@@ -269,7 +275,7 @@ function vendorAgent(proxy: ProxyParts, vendor: string | undefined): Agent | und
   return name === undefined ? undefined : proxy.pool.get(name);
 }
 
-function unroutable(proxy: ProxyParts, request: OpenRequest | undefined, method: string): void {
+function unroutable(proxy: ProxyParts, request: ClientRequest | undefined, method: string): void {
   if (request) proxy.client.fail(request, failure('METHOD_UNROUTABLE', [method], { method }));
   else proxy.context.counters.refusedFromClient++;
 }

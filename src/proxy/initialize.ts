@@ -9,15 +9,18 @@ import { memberAt } from '../wire/json-path.ts';
 import { readBody } from '../wire/scanner/strict-parse.ts';
 import type { Agent } from './agents/agent.ts';
 import type { InitializeParams } from './agents/agent-pool.ts';
-import type { OpenRequest } from './client/client-connection.ts';
+import type { ClientRequest } from './boundary.ts';
 import type { ProxyParts } from './parts.ts';
 import { withWorkspace } from './requests/serve-workspace.ts';
 import { hasBridges } from './tools/session-servers.ts';
 
-/** Calls `greeted` once the editor has its answer. */
-export function initialize(proxy: ProxyParts, request: OpenRequest, frame: Frame, initialized: () => void): void {
+/** Calls `answered` behind the answer; false when the params are unusable. */
+export function initialize(proxy: ProxyParts, request: ClientRequest, frame: Frame, answered: () => void): boolean {
   const params = readBody(frame);
-  if (!params.ok) return proxy.client.fail(request, failure('AMBIGUOUS', [params.reason]));
+  if (!params.ok) {
+    proxy.client.fail(request, failure('AMBIGUOUS', [params.reason]));
+    return false;
+  }
   const { servesMissing, workspace } = proxy.context;
   proxy.pool.initialized(withWorkspace(servesMissing ? workspace : undefined, forAgents(frame, params.value)));
   let abandon = () => {};
@@ -25,12 +28,15 @@ export function initialize(proxy: ProxyParts, request: OpenRequest, frame: Frame
     if (request.isAnswered) return;
     abandon();
     proxy.client.succeed(request, proxy.pool.single ? aloneAnswer(proxy, proxy.pool.single) : severalAnswer(proxy));
-    initialized();
-    // The answer leaves first: to start a process takes longer than everything before it.
+    answered();
+    // The answer leaves first: starting a process takes longer than everything before it.
     queueMicrotask(() => (proxy.pool.single ?? proxy.pool.get(proxy.pool.choice.defaultAgent))?.start());
   };
   const unknown = proxy.pool.all().filter((agent) => !recallHandshake(proxy, agent));
-  if (unknown.length === 0) return answer();
+  if (unknown.length === 0) {
+    answer();
+    return true;
+  }
   let open = unknown.length;
   const one = () => {
     if (--open === 0) answer();
@@ -43,6 +49,7 @@ export function initialize(proxy: ProxyParts, request: OpenRequest, frame: Frame
       answer();
     });
   }
+  return true;
 }
 
 /** Agents are asked for version 1 whatever the editor asked for; the rest of its params are its own words. */

@@ -1,6 +1,6 @@
 // The parts of one proxy, by owner. Nothing here is global, so one process can serve many clients.
 import type { AgentPool } from './agents/agent-pool.ts';
-import type { ClientConnection } from './client/client-connection.ts';
+import type { ClientPort } from './boundary.ts';
 import type { Context } from './context.ts';
 import type { AgentRequests } from './requests/agent-requests.ts';
 import type { SessionRegistry } from './sessions/session-registry.ts';
@@ -10,7 +10,7 @@ export type ProxyParts = {
   readonly context: Context;
   readonly pool: AgentPool;
   readonly registry: SessionRegistry;
-  readonly client: ClientConnection;
+  readonly client: ClientPort;
   readonly requests: AgentRequests;
   readonly tools: ToolParts;
 };

@@ -4,7 +4,7 @@ import { memberAt, members, stringAt } from '../wire/json-path.ts';
 import { sessionIdOf } from '../wire/scanner/large-frame.ts';
 import type { Patch } from '../wire/writer.ts';
 import type { Agent } from './agents/agent.ts';
-import type { OpenRequest } from './client/client-connection.ts';
+import type { ClientRequest } from './boundary.ts';
 import type { ProxyParts } from './parts.ts';
 import type { Session } from './sessions/session.ts';
 
@@ -28,7 +28,7 @@ export function toPublic(session: Session | undefined, frame: Frame): readonly P
 }
 
 /** Sends a request to the session's agent and its answer back. */
-export function forward(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
+export function forward(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   request.session = session;
   const { agent } = session;
   agent.forward(frame, {
@@ -41,7 +41,7 @@ export function forward(proxy: ProxyParts, request: OpenRequest, session: Sessio
 }
 
 /** `leg` is whose answer it is: the session may have moved to another since. */
-export function passAnswer(proxy: ProxyParts, request: OpenRequest, session: Session, answer: Frame, agent = session.agent): void {
+export function passAnswer(proxy: ProxyParts, request: ClientRequest, session: Session, answer: Frame, agent = session.agent): void {
   proxy.client.pass(request, answer, [...toPublic(session, answer), ...errorPatches(proxy, agent, answer, session)]);
 }
 

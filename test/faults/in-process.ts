@@ -2,9 +2,10 @@
 import { PassThrough } from 'node:stream';
 import { type AgentSpec, agentSpec } from '../../src/agents/defaults.ts';
 import type { AgentOptions } from '../../src/agents/options.ts';
+import type { Connection } from '../../src/proxy/api.ts';
 import { type Clock, systemClock } from '../../src/proxy/context.ts';
 import type { CreateEnforcement } from '../../src/proxy/enforcement/enforcement.ts';
-import { type Connection, connect } from '../../src/proxy/proxy.ts';
+import { connect } from '../../src/proxy/proxy.ts';
 import type { HostToolsOptions } from '../../src/proxy/tools/host-tools.ts';
 import type { SessionLog } from '../../src/store/sessions/session-store.ts';
 import type { Exit, Transport } from '../../src/transports/transport.ts';

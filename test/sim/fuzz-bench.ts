@@ -1,6 +1,7 @@
 // A client and agents that answer everything, around a proxy that is fed arbitrary bytes.
 import { agentSpec } from '../../src/agents/defaults.ts';
-import { type Connection, connect } from '../../src/proxy/proxy.ts';
+import type { Connection } from '../../src/proxy/api.ts';
+import { connect } from '../../src/proxy/proxy.ts';
 import type { Transport } from '../../src/transports/transport.ts';
 import { Scanner } from '../../src/wire/scanner/scanner.ts';
 import { createVirtualClock, type VirtualClock } from './clock.ts';

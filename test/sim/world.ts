@@ -1,6 +1,7 @@
 // One history: a client, some agents, the proxy between them, and chance deciding what happens next.
 import { agentSpec } from '../../src/agents/defaults.ts';
-import { type Connection, connect } from '../../src/proxy/proxy.ts';
+import type { Connection } from '../../src/proxy/api.ts';
+import { connect } from '../../src/proxy/proxy.ts';
 import { capabilityKey } from '../../src/store/capability-cache.ts';
 import { Scanner } from '../../src/wire/scanner/scanner.ts';
 import { createModel, initializeResult, openSession } from './agent-model.ts';

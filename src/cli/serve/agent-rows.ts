@@ -4,7 +4,7 @@ import type { AgentLoad } from '../../console/protocol/agents.ts';
 import type { AgentRow } from '../../console/protocol/state.ts';
 import { neutralise } from '../../console/state/clean-text.ts';
 import { usageOf } from '../../processes/usage.ts';
-import type { Connection } from '../../proxy/proxy.ts';
+import type { Connection } from '../../proxy/api.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import { kindOf, variablesOf } from '../agents/methods.ts';
 

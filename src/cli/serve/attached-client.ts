@@ -6,7 +6,7 @@ import { list, text } from '../../console/state/read-update.ts';
 import type { StateKeeper } from '../../console/state/state.ts';
 import { eventsOfTranscript } from '../../console/state/transcript-events.ts';
 import { fields } from '../../json-object.ts';
-import type { Connection } from '../../proxy/proxy.ts';
+import type { Connection } from '../../proxy/api.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { TranscriptRecord } from '../../store/transcripts/transcript-record.ts';
 import { type ClientWatch, NOTHING_ACCEPTED } from './watch-client.ts';

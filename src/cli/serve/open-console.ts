@@ -11,7 +11,7 @@ import type { SessionRow } from '../../console/protocol/state.ts';
 import { neutralise } from '../../console/state/clean-text.ts';
 import { usageOf } from '../../console/state/read-update.ts';
 import { fields } from '../../json-object.ts';
-import type { Connection } from '../../proxy/proxy.ts';
+import type { Connection } from '../../proxy/api.ts';
 import type { Secrets } from '../../redaction/redact.ts';
 import { createSessionLog, type SessionLog } from '../../store/sessions/session-store.ts';
 import { readStats } from '../../store/transcripts/session-stats.ts';

@@ -7,7 +7,7 @@ import { createLedger } from '../../router/request-ledger.ts';
 import { detach, type Frame } from '../../wire/frame.ts';
 import type { Refusal } from '../../wire/scanner/strict-parse.ts';
 import { inOrder, type Patch } from '../../wire/writer.ts';
-import type { OpenRequest } from '../client/client-connection.ts';
+import type { ClientRequest } from '../boundary.ts';
 import { errorLine, notificationLine, requestLine, resultLine } from '../messages.ts';
 import type { Session } from '../sessions/session.ts';
 import { type AgentConnection, type ConnectionDeps, HANDSHAKE_ID } from './agent-connection.ts';
@@ -20,7 +20,7 @@ import { type Caller, WaitingCallers } from './waiting-callers.ts';
 export type Call = {
   readonly method: string;
   /** The client's request behind it; undefined for our own. */
-  readonly request: OpenRequest | undefined;
+  readonly request: ClientRequest | undefined;
   /** The session of the request, where the answer does not name it. */
   readonly session?: Session | undefined;
   /** The answer has arrived; a policy may have to act before `onAnswer` is called. */
@@ -55,7 +55,7 @@ export type AgentEvents = {
   readonly onAnswer: (agent: Agent, call: Call, answer: Frame) => void;
   readonly onStray: (agent: Agent) => void;
   /** A notification could not be sent to the agent. */
-  readonly onUnsaid: () => void;
+  readonly onUnsent: () => void;
   /** A message for people. */
   readonly onRemark: (text: string) => void;
   readonly onReady: (agent: Agent, handshake: Handshake) => void;
@@ -161,7 +161,7 @@ export class Agent extends AgentState {
   notify(frame: Frame, patches: (frame: Frame) => readonly Patch[]): void {
     const kept = this.#kept(frame);
     const onReady = () => this.connection?.sendFrame(kept, inOrder(patches(kept)));
-    this.#wait({ onReady, onFail: this.#deps.onUnsaid, isNotification: true }, kept.end - kept.start);
+    this.#wait({ onReady, onFail: this.#deps.onUnsent, isNotification: true }, kept.end - kept.start);
   }
 
   notifyLine(method: string, paramsText: string): void {

@@ -3,11 +3,11 @@ import { failure } from '../../errors.ts';
 import { splitMethodId } from '../../router/capabilities.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
-import type { OpenRequest } from '../client/client-connection.ts';
+import type { ClientRequest } from '../boundary.ts';
 import type { ProxyParts } from '../parts.ts';
 import { errorPatches } from '../rewrite.ts';
 
-export function authenticate(proxy: ProxyParts, request: OpenRequest, frame: Frame): void {
+export function authenticate(proxy: ProxyParts, request: ClientRequest, frame: Frame): void {
   const methodId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'methodId')) ?? '';
   const named = splitMethodId(methodId);
   const agent = named && proxy.pool.get(named.agent);

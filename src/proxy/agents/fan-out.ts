@@ -2,7 +2,7 @@
 import { failure } from '../../errors.ts';
 import { offers } from '../../router/capabilities.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
-import type { OpenRequest } from '../client/client-connection.ts';
+import type { ClientRequest } from '../boundary.ts';
 import type { ProxyParts } from '../parts.ts';
 import type { Agent } from './agent.ts';
 
@@ -31,7 +31,7 @@ function askAll(nextAgents: readonly Agent[], method: string, paramsText: string
     });
 }
 
-export function logout(proxy: ProxyParts, request: OpenRequest, paramsText: string): void {
+export function logout(proxy: ProxyParts, request: ClientRequest, paramsText: string): void {
   const nextAgents = proxy.pool.all().filter(({ handshake }) => offers(handshake?.result, 'auth', 'logout'));
   if (nextAgents.length === 0) return proxy.client.fail(request, failure('METHOD_UNROUTABLE', ['logout']));
   askAll(nextAgents, 'logout', paramsText, (replies) => {
@@ -45,7 +45,7 @@ export function logout(proxy: ProxyParts, request: OpenRequest, paramsText: stri
 type Status = { readonly state?: unknown; readonly accounts?: unknown };
 
 /** Unauthenticated if any agent is, the default one first; accounts carry their agent's name. It never fails. */
-export function authStatus(proxy: ProxyParts, request: OpenRequest, paramsText: string): void {
+export function authStatus(proxy: ProxyParts, request: ClientRequest, paramsText: string): void {
   const nextAgents = proxy.pool.all().filter(({ handshake }) => offers(handshake?.result, 'auth', 'status'));
   const inOrder = [...nextAgents].sort(
     (a, b) => Number(b.name === proxy.pool.choice.defaultAgent) - Number(a.name === proxy.pool.choice.defaultAgent),

@@ -1,132 +1,209 @@
-// The client's side: its open requests, each answered exactly once.
+// One connection to a client: framing, the initialize gate and back-pressure.
 import { failure, type ProxyError } from '../../errors.ts';
-import { canonicalId } from '../../router/request-ledger.ts';
-import type { Frame } from '../../wire/frame.ts';
-import { idTextOf } from '../../wire/scanner/large-frame.ts';
-import { inOrder, type Patch, type Writer } from '../../wire/writer.ts';
-import type { Agent } from '../agents/agent.ts';
-import { errorLine, resultLine } from '../messages.ts';
-import type { Session } from '../sessions/session.ts';
+import type { Sink, Source } from '../../wire/byte-stream.ts';
+import { type Connection, createConnection, type OversizedFrame } from '../../wire/connection.ts';
+import { detach, type Frame, type Limits } from '../../wire/frame.ts';
+import type { Observer } from '../../wire/observer.ts';
+import type { Scanner } from '../../wire/scanner/scanner.ts';
+import type { Refusal } from '../../wire/scanner/strict-parse.ts';
+import type { Patch } from '../../wire/writer.ts';
+import type { AgentSide, ClientPort, ClientRequest } from '../boundary.ts';
+import type { Context } from '../context.ts';
+import { errorLine } from '../messages.ts';
+import { createTrafficWatch } from '../traffic-watch.ts';
+import { ClientOutput } from './client-output.ts';
+import { ClientRequests } from './client-requests.ts';
 
-/** A request of the editor's that has no answer yet. */
-export type OpenRequest = {
-  /** As the editor wrote it. */
-  readonly idText: string;
-  readonly method: string;
-  session: Session | undefined;
-  /** The session that it names, while nobody knows whose that is. */
-  sought: string | undefined;
-  /** Where it waits for an answer; undefined while it is here. */
-  at: { readonly agent: Agent; readonly id: string } | undefined;
-  /** The editor has taken it back, or its turn was cancelled. */
-  isCancelled: boolean;
-  isAnswered: boolean;
-  /** Stops what is being done for it here, as soon as it has an answer; undefined when only an agent works on it. */
-  abandon: (() => void) | undefined;
+/** `ended`: the client has hung up. A last line may follow without its line feed; nothing is started for it. */
+type ClientState = 'awaiting-initialize' | 'initializing' | 'ready' | 'ended';
+
+export type ClientDeps = {
+  readonly input: Source;
+  readonly output: Sink;
+  readonly limits: Limits;
+  readonly scanner: Scanner;
+  readonly observer: Observer | undefined;
+  readonly context: Pick<Context, 'clock' | 'counters' | 'lastFrame' | 'report'>;
+  readonly agents: AgentSide;
 };
 
-export type ClientConnection = {
-  /** Notes a request; undefined (and answered) when its id is already in use. */
-  open(frame: Frame): OpenRequest | undefined;
-  /** Passes an agent's answer on, with the editor's own id in it. */
-  pass(request: OpenRequest, answer: Frame, patches?: readonly Patch[]): void;
-  succeed(request: OpenRequest, resultText: string): void;
-  fail(request: OpenRequest, error: ProxyError): void;
-  /** An error that answers no known request. */
-  complain(idText: string, error: ProxyError): void;
-  /** The request the editor means by an id. */
-  find(idText: string): OpenRequest | undefined;
-  openRequests(): Iterable<OpenRequest>;
+/** Frames that wait for the answer to initialize. */
+type HeldFrames = { readonly steps: (() => void)[]; bytes: number };
 
-  notify(frame: Frame, patches?: readonly Patch[]): void;
-  line(line: string): void;
-  /** A line that need not go at once: it goes before anything else does, or with `flush`. True for the first that waits. */
-  later(make: () => string): boolean;
-  flush(): void;
-};
+export class ClientConnection implements ClientPort {
+  /** Resolves when the client has gone, or does not read. */
+  readonly ended: Promise<void>;
+  readonly #agents: AgentSide;
+  readonly #context: ClientDeps['context'];
+  readonly #limits: Limits;
+  readonly #connection: Connection;
+  readonly #output: ClientOutput;
+  readonly #requests: ClientRequests;
+  readonly #watchTraffic: (bytes: number) => void;
+  #state: ClientState = 'awaiting-initialize';
+  /** Undefined once the client has its answer to initialize. */
+  #held: HeldFrames | undefined = { steps: [], bytes: 0 };
+  /** The client does not read. */
+  #isFull = false;
 
-export function createClientConnection(writer: Writer): ClientConnection {
-  const requests = new Map<string, OpenRequest>();
-  /** Requests with the id null cannot be told apart, so they are not found by it. */
-  const nameless = new Set<OpenRequest>();
-  let held: (() => string)[] | undefined;
-  function flush(): void {
-    if (held === undefined) return;
-    const lines = held;
-    held = undefined;
-    for (const make of lines) writer.line(make());
-  }
-  /** Behind what was held back. */
-  function writeLine(line: string): void {
-    if (held !== undefined) flush();
-    writer.line(line);
-  }
-  function writeFrame(frame: Frame, patches: readonly Patch[]): void {
-    if (held !== undefined) flush();
-    writer.frame(frame, patches);
+  constructor({ input, output, limits, scanner, observer, context, agents }: ClientDeps) {
+    this.#agents = agents;
+    this.#context = context;
+    this.#limits = limits;
+    this.#watchTraffic = createTrafficWatch(context.clock, 'the editor', context.report);
+    let end = () => {};
+    this.ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#connection = createConnection(
+      input,
+      output,
+      { scanner, maxFrameBytes: limits.maxFrameBytes, observer },
+      {
+        frame: (frame) => this.#received(frame),
+        refused: (refusal) => this.#refused(refusal),
+        oversized: (frame) => this.#oversized(frame),
+        ending: () => {
+          this.#state = 'ended';
+        },
+        end: () => end(),
+        error: () => end(),
+        // A client that stops reading pauses the agents, so that memory does not grow.
+        full: () => {
+          this.#isFull = true;
+          agents.pause();
+        },
+        drain: () => {
+          this.#isFull = false;
+          agents.resume();
+        },
+      },
+    );
+    this.#output = new ClientOutput(this.#connection.writer);
+    this.#requests = new ClientRequests(this.#output, (request) => agents.settled(request));
   }
 
-  /** False if somebody has answered it before. Behind the answer, what has waited may go on: then it is called off. */
-  function answers(request: OpenRequest): boolean {
-    if (request.isAnswered) return false;
-    request.isAnswered = true;
-    requests.delete(canonicalId(request.idText));
-    nameless.delete(request);
-    request.session?.turns.delete(request);
-    return true;
-  }
-  function answerByLine(request: OpenRequest, line: string): void {
-    if (!answers(request)) return;
-    writeLine(line);
-    request.abandon?.();
+  /** The client has its answer to initialize. */
+  isInitialized(): boolean {
+    return this.#held === undefined;
   }
 
-  return {
-    open(frame) {
-      const idText = idTextOf(frame);
-      const method = frame.method as string;
-      const request: OpenRequest = {
-        idText,
-        method,
-        session: undefined,
-        sought: undefined,
-        at: undefined,
-        isCancelled: false,
-        isAnswered: false,
-        abandon: undefined,
-      };
-      if (idText === 'null') {
-        nameless.add(request);
-        return request;
-      }
-      const key = canonicalId(idText);
-      if (requests.has(key)) {
-        writeLine(errorLine(idText, failure('ID_IN_USE', [idText])));
-        return undefined;
-      }
-      requests.set(key, request);
-      return request;
-    },
-    pass(request, frame, patches = []) {
-      if (!answers(request)) return;
-      const own = { span: frame.id as { start: number; end: number }, text: request.idText };
-      writeFrame(frame, inOrder([own, ...patches]));
-      request.abandon?.();
-    },
-    succeed: (request, resultText) => answerByLine(request, resultLine(request.idText, resultText)),
-    fail: (request, error) => answerByLine(request, errorLine(request.idText, error)),
-    complain: (idText, error) => writeLine(errorLine(idText, error)),
-    find: (idText) => requests.get(canonicalId(idText)),
-    openRequests: () => [...requests.values(), ...nameless],
+  /** Runs `then` once the client has its answer to initialize: nothing else may reach it before. Frames keep their order. */
+  afterInitialize(from: { pause(): void }, frame: Frame, then: (frame: Frame) => void): void {
+    const held = this.#held;
+    if (!held) return then(frame);
+    const kept = detach(frame);
+    held.steps.push(() => then(kept));
+    held.bytes += kept.end - kept.start;
+    // Pause a peer that exceeds the pre-initialize buffer, even if its own answer to initialize comes later.
+    if (held.bytes > this.#heldLimitBytes()) from.pause();
+  }
 
-    notify: (frame, patches = []) => writeFrame(frame, patches.length > 1 ? inOrder(patches) : patches),
-    line: writeLine,
-    later(make) {
-      held?.push(make);
-      if (held) return false;
-      held = [make];
-      return true;
-    },
-    flush,
-  };
+  pass(request: ClientRequest, answer: Frame, patches: readonly Patch[] = []): void {
+    this.#requests.pass(request, answer, patches);
+  }
+
+  succeed(request: ClientRequest, resultText: string): void {
+    this.#requests.succeed(request, resultText);
+  }
+
+  fail(request: ClientRequest, error: ProxyError): void {
+    this.#requests.fail(request, error);
+  }
+
+  failInternally(request: ClientRequest | undefined, method: string, error: unknown): void {
+    const reason = String((error as Error).message);
+    this.#context.report(`failed on ${method}: ${reason}`);
+    if (request) this.fail(request, failure('INTERNAL', [method, reason]));
+  }
+
+  find(idText: string): ClientRequest | undefined {
+    return this.#requests.find(idText);
+  }
+
+  openRequests(): readonly ClientRequest[] {
+    return this.#requests.all();
+  }
+
+  notify(frame: Frame, patches: readonly Patch[] = []): void {
+    this.#output.frame(frame, patches);
+  }
+
+  line(line: string): void {
+    this.#output.line(line);
+  }
+
+  later(make: () => string): boolean {
+    return this.#output.later(make);
+  }
+
+  flush(): void {
+    this.#output.flush();
+  }
+
+  /** All held frames may be for one agent, and must fit into its queue. */
+  #heldLimitBytes(): number {
+    return this.#limits.maxQueueBytes / 2;
+  }
+
+  #received(frame: Frame): void {
+    const bytes = frame.end - frame.start;
+    const { lastFrame } = this.#context;
+    lastFrame.method = frame.method;
+    lastFrame.bytes = bytes;
+    this.#watchTraffic(bytes);
+    if (frame.kind === 'response') return this.#agents.answered(frame);
+    const request = frame.kind === 'request' ? this.#requests.open(frame) : undefined;
+    if (frame.kind === 'request' && !request) return;
+    if (this.#state === 'ended' || this.#agents.isClosed()) return void (request && this.fail(request, failure('SHUTTING_DOWN', [])));
+    try {
+      this.#admit(request, frame);
+    } catch (error) {
+      this.failInternally(request, frame.method as string, error);
+    }
+  }
+
+  #admit(request: ClientRequest | undefined, frame: Frame): void {
+    if (request && frame.method === 'initialize') return this.#initialize(request, frame);
+    if (this.#state === 'ready') return this.#agents.receive(request, frame);
+    if (this.#state === 'initializing')
+      return this.afterInitialize(this.#connection, frame, (kept) => {
+        if (!request?.isAnswered) this.#agents.receive(request, kept);
+      });
+    if (request) this.fail(request, failure('NOT_INITIALIZED', [request.method]));
+    else this.#context.counters.refusedFromClient++;
+  }
+
+  #initialize(request: ClientRequest, frame: Frame): void {
+    const isAccepted = this.#agents.initialize(request, frame, () => this.#initialized());
+    if (isAccepted && this.#state === 'awaiting-initialize') this.#state = 'initializing';
+  }
+
+  #initialized(): void {
+    const held = this.#held;
+    if (!held) return; // a second initialize
+    this.#held = undefined;
+    if (this.#state !== 'ended') this.#state = 'ready';
+    for (const step of held.steps) step();
+    if (held.bytes <= this.#heldLimitBytes()) return;
+    this.#connection.resume();
+    if (!this.#isFull) this.#agents.resume();
+  }
+
+  #refused({ why, reason, kind, idText }: Refusal): void {
+    this.#context.counters.refusedFromClient++;
+    this.#answerUnread(kind, idText, failure(why === 'broken' ? 'PARSE' : why === 'foreign' ? 'NOT_A_MESSAGE' : 'AMBIGUOUS', [reason]));
+  }
+
+  #oversized({ kind, idText, bytes }: OversizedFrame): void {
+    const { maxFrameBytes } = this.#limits;
+    this.#context.report(`a frame of ${bytes} bytes from the editor was skipped: limits.max_frame_bytes is ${maxFrameBytes}`);
+    this.#answerUnread(kind, idText, failure('FRAME_TOO_LONG', [maxFrameBytes]));
+  }
+
+  /** Answers a line that is not passed on. If it was an answer itself, the agent that waits for it gets the error. */
+  #answerUnread(kind: Refusal['kind'], idText: string | undefined, error: ProxyError): void {
+    if (kind === 'response' && idText !== undefined) this.#agents.unusable(idText, error);
+    else if (kind !== 'response') this.#output.line(errorLine(kind === 'request' && idText !== undefined ? idText : 'null', error));
+  }
 }

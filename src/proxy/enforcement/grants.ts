@@ -2,7 +2,7 @@
 import { covers, type Grant } from '../../policy/actions/grant.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { AgentConnection } from '../agents/agent-connection.ts';
-import type { OpenRequest } from '../client/client-connection.ts';
+import type { ClientRequest } from '../boundary.ts';
 import type { Session } from '../sessions/session.ts';
 import type { PendingAction } from './evaluate.ts';
 
@@ -13,13 +13,13 @@ export type Given = {
   readonly grants: readonly Grant[];
   readonly toolCallId: string;
   /** The turn of the permission request. */
-  readonly turn: OpenRequest;
+  readonly turn: ClientRequest;
 };
 
 type Held = {
   readonly grant: Grant;
   readonly toolCallId: string;
-  readonly turn: OpenRequest;
+  readonly turn: ClientRequest;
   readonly agent: Agent;
   readonly connection: AgentConnection | undefined;
   readonly policyHash: string;
@@ -28,7 +28,7 @@ type Held = {
 };
 
 /** The only turn that the agent can be working on; undefined when there is none, when it was cancelled, or when there are several. */
-export function turnOf({ turns }: Pick<Session, 'turns'>): OpenRequest | undefined {
+export function turnOf({ turns }: Pick<Session, 'turns'>): ClientRequest | undefined {
   const [turn, another] = turns;
   return another === undefined && !turn?.isCancelled ? turn : undefined;
 }

@@ -7,7 +7,7 @@ import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { parseLine } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { Counters } from '../counters.ts';
+import type { Counters } from '../context.ts';
 import type { Evaluated } from '../enforcement/enforcement.ts';
 import { errorLine, notificationLine, requestLine } from '../messages.ts';
 import type { Session } from '../sessions/session.ts';

@@ -7,13 +7,13 @@ import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { PassOn } from '../enforcement/enforcement.ts';
-import { duplicateKeys } from '../named-twice.ts';
 import type { ProxyParts } from '../parts.ts';
 import { toPublic } from '../rewrite.ts';
 import type { Session } from '../sessions/session.ts';
 import { takenByUs } from '../tools/acp-messages.ts';
 import { asDelegated } from '../tools/delegation-view.ts';
 import type { AgentRequest } from './agent-requests.ts';
+import { duplicateId } from './duplicate-ids.ts';
 import { elicitation } from './elicitation.ts';
 import { mcpMessage } from './mcp-message.ts';
 import { isServed, serveWorkspace, withdrawServed } from './serve-workspace.ts';
@@ -36,7 +36,7 @@ export function receiveRequest(proxy: ProxyParts, agent: Agent, session: Session
   const idText = idTextOf(frame);
   const before = proxy.requests.find(agent, idText);
   if (before?.isOpen) return agent.fail(idText, failure('ID_IN_USE', [idText]));
-  const twice = duplicateKeys(proxy, frame);
+  const twice = duplicateId(proxy, frame);
   if (twice !== undefined) return agent.fail(idText, failure('AMBIGUOUS', [twice]));
   if (proxy.tools.attachments && takenByUs(proxy, agent, frame)) return;
   if (proxy.context.enforcement)

@@ -6,7 +6,7 @@ import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { OpenRequest } from '../client/client-connection.ts';
+import type { ClientRequest } from '../boundary.ts';
 import { updateLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
 import { errorPatches, forward, passAnswer, toNative, toPublic } from '../rewrite.ts';
@@ -26,7 +26,7 @@ type Done = {
   readonly failed: (error: ProxyError, refusal?: { readonly agent: Agent; readonly answer: Frame }) => void;
 };
 
-export function setConfigOption(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
+export function setConfigOption(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   request.session = session;
   if (proxy.pool.single) return forward(proxy, request, session, frame);
   const params = readBody(frame);
@@ -60,7 +60,7 @@ export function setConfigOption(proxy: ProxyParts, request: OpenRequest, session
 }
 
 /** An answer that came after the session had gone to another agent says nothing about what it is now. */
-function moved(proxy: ProxyParts, request: OpenRequest, session: Session): void {
+function moved(proxy: ProxyParts, request: ClientRequest, session: Session): void {
   const data = { agent: session.agent.name, sessionId: session.publicId };
   proxy.client.fail(request, failure('PARAMS', [request.method, `the session has moved to agent "${session.agent.name}" meanwhile`], data));
 }
@@ -72,7 +72,7 @@ const hasOptions = ({ bytes, body }: Frame): boolean => {
 };
 
 /** An option that stands for the agent's modes or models is set the way those are. */
-function setStandIn(proxy: ProxyParts, request: OpenRequest, session: Session, standsFor: 'mode' | 'model', value: string): void {
+function setStandIn(proxy: ProxyParts, request: ClientRequest, session: Session, standsFor: 'mode' | 'model', value: string): void {
   const { nativeId: sessionId } = session;
   const [method, params] =
     standsFor === 'mode'
@@ -92,7 +92,7 @@ function setStandIn(proxy: ProxyParts, request: OpenRequest, session: Session, s
 }
 
 /** The editor sets a mode or a model the old way: the option that stands for it follows. */
-export function setTheOldWay(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
+export function setTheOldWay(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   request.session = session;
   if (proxy.pool.single) return forward(proxy, request, session, frame);
   const params = readBody(frame);
@@ -114,7 +114,7 @@ export function setTheOldWay(proxy: ProxyParts, request: OpenRequest, session: S
   });
 }
 
-export function agentByCommand(proxy: ProxyParts, request: OpenRequest, session: Session, named: string): void {
+export function agentByCommand(proxy: ProxyParts, request: ClientRequest, session: Session, named: string): void {
   const say = (text: string) => {
     const content = JSON.stringify({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
     proxy.client.line(updateLine(session.publicId, content));
@@ -141,7 +141,7 @@ export function agentByCommand(proxy: ProxyParts, request: OpenRequest, session:
  * Opens the session anew at another agent, under the id the editor knows. The lane is held meanwhile, so what follows goes to the new one.
  * When the request is cancelled or taken back, the session stays where it is, and what the other agent opens is closed there.
  */
-function changeAgent(proxy: ProxyParts, request: OpenRequest, session: Session, wanted: unknown, done: Done): void {
+function changeAgent(proxy: ProxyParts, request: ClientRequest, session: Session, wanted: unknown, done: Done): void {
   const chosen = typeof wanted === 'string' ? proxy.pool.get(wanted) : undefined;
   if (!chosen)
     return done.failed(

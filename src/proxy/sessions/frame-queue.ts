@@ -1,13 +1,13 @@
 // Work on a session's frames that must wait holds that session's lane, and never the connection.
-import type { OpenRequest } from '../client/client-connection.ts';
+import type { ClientPort, ClientRequest } from '../boundary.ts';
 
-export type Step = { readonly run: () => void; readonly request: OpenRequest | undefined; readonly bytes?: number };
+export type Step = { readonly run: () => void; readonly request: ClientRequest | undefined; readonly bytes?: number };
 
 /** A class, since every session has one and hardly any of them is ever held: functions of its own for each would be most of a session. */
 export class FrameQueue {
   #isHeld = false;
   #isRunning = false;
-  #holder: OpenRequest | undefined;
+  #holder: ClientRequest | undefined;
   #steps: Step[] | undefined;
   #bytes = 0;
 
@@ -19,7 +19,7 @@ export class FrameQueue {
     return this.#bytes;
   }
   /** `by` is the request whose work the others wait for. */
-  hold(by?: OpenRequest): void {
+  hold(by?: ClientRequest): void {
     this.#isHeld = true;
     this.#holder = by;
   }
@@ -54,7 +54,7 @@ export class FrameQueue {
     this.#bytes += step.bytes ?? 0;
   }
   /** Takes out the waiting requests that `isMeant`, for whoever answers them instead. */
-  withdraw(isMeant: (request: OpenRequest) => boolean): readonly OpenRequest[] {
+  withdraw(isMeant: (request: ClientRequest) => boolean): readonly ClientRequest[] {
     if (!this.#steps) return [];
     const meant = this.#steps.flatMap(({ request }) => (request && isMeant(request) ? [request] : []));
     this.#keep(this.#steps.filter(({ request }) => !request || !isMeant(request)));
@@ -67,7 +67,7 @@ export class FrameQueue {
     return true;
   }
   /** Takes out everything, also the request that holds it; the work under way will release a lane in which nobody waits. */
-  empty(): readonly OpenRequest[] {
+  empty(): readonly ClientRequest[] {
     const requests = [this.#holder, ...(this.#steps ?? []).map(({ request }) => request)].filter((request) => request !== undefined);
     this.#keep([]);
     this.#holder = undefined;
@@ -80,3 +80,14 @@ export class FrameQueue {
 }
 
 export const createFrameQueue = (): FrameQueue => new FrameQueue();
+
+/** A step that fails alone: a bug in it fails its request, and the steps behind it go on. */
+export function contained(client: ClientPort, request: ClientRequest | undefined, method: string, run: () => void): () => void {
+  return () => {
+    try {
+      run();
+    } catch (error) {
+      client.failInternally(request, method, error);
+    }
+  };
+}

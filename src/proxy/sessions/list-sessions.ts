@@ -9,7 +9,7 @@ import { isDuplicate, member, memberAt, members, stringAt } from '../../wire/jso
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
 import { agentOf } from '../agents/agent-pool.ts';
-import type { OpenRequest } from '../client/client-connection.ts';
+import type { ClientRequest } from '../boundary.ts';
 import type { ProxyParts } from '../parts.ts';
 import { listed } from './find-session.ts';
 
@@ -22,7 +22,7 @@ type Page = {
   readonly problem: string | undefined;
 };
 
-export function listSessions(proxy: ProxyParts, request: OpenRequest, frame: Frame): void {
+export function listSessions(proxy: ProxyParts, request: ClientRequest, frame: Frame): void {
   const params = readBody(frame);
   if (!params.ok) return proxy.client.fail(request, failure('AMBIGUOUS', [params.reason]));
   const { cursor: cursorText, ...filter } = (params.value ?? {}) as { cursor?: unknown; cwd?: unknown };

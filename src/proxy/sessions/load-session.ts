@@ -8,8 +8,7 @@ import { memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
 import { withServerList } from '../agents/legacy-frames.ts';
-import type { OpenRequest } from '../client/client-connection.ts';
-import { contained } from '../failed-on.ts';
+import type { ClientRequest } from '../boundary.ts';
 import type { ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
 import { errorPatches, isAuthRequired, toNative } from '../rewrite.ts';
@@ -18,6 +17,7 @@ import { closeAt } from './change-agent.ts';
 import { announceCommand } from './config-options.ts';
 import { release } from './early-frames.ts';
 import { goesByAnotherName, probe } from './find-session.ts';
+import { contained } from './frame-queue.ts';
 import { lacking, missingFor, moreDirectories, noteServers, record } from './open-params.ts';
 import { openedPatches } from './open-session.ts';
 import { loadFromRecord, tellAgain } from './replay-transcript.ts';
@@ -35,7 +35,7 @@ import {
 } from './session-state.ts';
 
 /** Of a session whose owner is known. Prompts wait behind it; a replay passes at once. */
-export function loadSession(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
+export function loadSession(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   loadAt(proxy, request, session, proxy.pool.single ? detach(frame) : withServerList(detach(frame)), {
     failed: (error) => proxy.client.fail(request, error),
     refused: (answer) => proxy.client.pass(request, answer, errorPatches(proxy, session.agent, answer, session)),
@@ -44,7 +44,7 @@ export function loadSession(proxy: ProxyParts, request: OpenRequest, session: Se
 
 type Otherwise = { readonly failed: (error: ProxyError) => void; readonly refused: (answer: Frame) => void };
 
-function loadAt(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame, otherwise: Otherwise): void {
+function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame, otherwise: Otherwise): void {
   const { agent } = session;
   const params = frame.body && textOf(frame.bytes, frame.body);
   const roots = rootsFor(proxy, params);
@@ -135,7 +135,7 @@ function loadAt(proxy: ProxyParts, request: OpenRequest, session: Session, frame
   }
 }
 
-function whyNot(request: OpenRequest, session: Session, frame: Frame, params: string | undefined): ProxyError | undefined {
+function whyNot(request: ClientRequest, session: Session, frame: Frame, params: string | undefined): ProxyError | undefined {
   const { agent } = session;
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
   if (cwd !== undefined && !path.isAbsolute(cwd)) return failure('CWD_RELATIVE', [request.method]);
@@ -144,7 +144,7 @@ function whyNot(request: OpenRequest, session: Session, frame: Frame, params: st
 }
 
 /** A load by way of resume only where there are transcripts: else nobody could say what was said. */
-function waysOf(proxy: ProxyParts, { method }: OpenRequest, agent: Agent): readonly string[] {
+function waysOf(proxy: ProxyParts, { method }: ClientRequest, agent: Agent): readonly string[] {
   if (proxy.pool.single) return [method];
   const ways = waysBack(agent.handshake?.result, method as WayBack);
   return method === 'session/load' && !ways.includes(method) && !proxy.context.transcripts ? [] : ways;
@@ -171,7 +171,7 @@ function remember(proxy: ProxyParts, session: Session, frame: Frame): void {
 }
 
 /** Of an id that nobody here has heard of: ask the agents, then try those that can only be tried. */
-export function loadUnknown(proxy: ProxyParts, request: OpenRequest, sessionId: string, frame: Frame): void {
+export function loadUnknown(proxy: ProxyParts, request: ClientRequest, sessionId: string, frame: Frame): void {
   const owned = detach(frame);
   probe(proxy, sessionId, ({ owner, candidates }) => {
     if (request.isAnswered) return; // taken back meanwhile
@@ -193,12 +193,12 @@ export function loadUnknown(proxy: ProxyParts, request: OpenRequest, sessionId: 
 }
 
 /** Behind what holds the session, and never behind a close that is under way: the agent would have a session that nobody knows of. */
-function loadInTurn(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
+function loadInTurn(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   const run = () => {
     if (!session.isClosed) loadInTurn(proxy, request, session, frame);
     else loadUnknown(proxy, request, session.publicId, frame);
   };
-  const step = { request, run: contained(proxy, request, request.method, run) };
+  const step = { request, run: contained(proxy.client, request, request.method, run) };
   if (session.toAgent.isHeld) session.toAgent.wait(step);
   else if (!waitsForEnd(session, step)) loadSession(proxy, request, session, frame);
 }

@@ -3,7 +3,7 @@ import { failure, type ProxyError } from '../../errors.ts';
 import { offers } from '../../router/capabilities.ts';
 import { elements, member, stringAt } from '../../wire/json-path.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { OpenRequest } from '../client/client-connection.ts';
+import type { ClientRequest } from '../boundary.ts';
 import type { ProxyParts } from '../parts.ts';
 import type { Session } from './session.ts';
 
@@ -16,7 +16,7 @@ export function missingFor(agent: Agent, paramsText: string | undefined): string
   return GATED_FIELDS.find((field) => isGiven(params?.[field]) && !offers(agent.handshake?.result, 'sessionCapabilities', field));
 }
 
-export const lacking = (request: OpenRequest, agent: Agent, field: string): ProxyError =>
+export const lacking = (request: ClientRequest, agent: Agent, field: string): ProxyError =>
   failure('CAPABILITY_MISSING', [request.method, agent.name, field], { agent: agent.name });
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);

@@ -9,7 +9,7 @@ import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
 import { withServerList } from '../agents/legacy-frames.ts';
-import type { OpenRequest } from '../client/client-connection.ts';
+import type { ClientRequest } from '../boundary.ts';
 import type { ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
 import { errorPatches, toNative, toPublic } from '../rewrite.ts';
@@ -21,7 +21,7 @@ import { release, releaseAll } from './early-frames.ts';
 import { lacking, missingFor, noteServers, record } from './open-params.ts';
 import type { Session } from './session.ts';
 
-export function newSession(proxy: ProxyParts, request: OpenRequest, frame: Frame): void {
+export function newSession(proxy: ProxyParts, request: ClientRequest, frame: Frame): void {
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
   if (proxy.pool.single) return openAt(proxy, proxy.pool.place(proxy.pool.single), request, frame, { cwd });
   const params = readBody(frame);
@@ -34,7 +34,7 @@ export function newSession(proxy: ProxyParts, request: OpenRequest, frame: Frame
   openAt(proxy, proxy.pool.place(proxy.pool.get(chosen) as Agent), request, frame, { cwd });
 }
 
-export function forkSession(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
+export function forkSession(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd')) ?? session.cwd;
   openAt(proxy, session.agent, request, frame, { cwd, parent: session });
 }
@@ -43,7 +43,7 @@ export function forkSession(proxy: ProxyParts, request: OpenRequest, session: Se
 function openAt(
   proxy: ProxyParts,
   agent: Agent,
-  request: OpenRequest,
+  request: ClientRequest,
   frame: Frame,
   about: { readonly cwd: string | undefined; readonly parent?: Session },
 ): void {

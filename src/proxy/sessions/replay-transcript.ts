@@ -4,7 +4,7 @@ import { META_KEY } from '../../acp/shapes.ts';
 import { failure, type ProxyError } from '../../errors.ts';
 import { completeList } from '../../router/config-options.ts';
 import type { Update } from '../../store/transcripts/transcript-updates.ts';
-import type { OpenRequest } from '../client/client-connection.ts';
+import type { ClientRequest } from '../boundary.ts';
 import { notificationLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
 import { tell } from './attachments.ts';
@@ -18,7 +18,7 @@ const FROM_RECORD = { replay: 'transcript' } as const;
 /** `opened` ends the load if its session is there, `failed` with an error. */
 export function loadFromRecord(
   proxy: ProxyParts,
-  request: OpenRequest,
+  request: ClientRequest,
   session: Session,
   { opened, failed }: { readonly opened: (next: LoadEnd, then: () => void) => void; readonly failed: (error: ProxyError) => void },
 ): void {

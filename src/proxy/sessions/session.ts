@@ -2,9 +2,8 @@
 import type { Roots } from '../../workspace/roots.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { AgentConnection } from '../agents/agent-connection.ts';
-import type { OpenRequest } from '../client/client-connection.ts';
+import type { ClientRequest } from '../boundary.ts';
 import type { SessionEnforcement } from '../enforcement/enforcement-state.ts';
-import { LazySet } from '../lazy-set.ts';
 import type { Serving } from '../requests/serve-workspace.ts';
 import type { DelegatedSession } from '../tools/delegation.ts';
 import type { Attachment } from '../tools/host-tools.ts';
@@ -13,6 +12,7 @@ import type { StallWatch } from '../turns/stall-watch.ts';
 import { ToolCalls } from '../turns/tool-calls.ts';
 import { ConfigOptions } from './config-options.ts';
 import { createFrameQueue, type FrameQueue, type Step } from './frame-queue.ts';
+import { LazySet } from './lazy-set.ts';
 import {
   type Change,
   type Close,
@@ -77,7 +77,7 @@ export type Session = {
   /** Held while the session is being closed or deleted: what comes behind that finds out anew whose session it is. */
   readonly afterEnd: FrameQueue;
   /** Prompts that wait for the agent's answer. */
-  readonly turns: LazySet<OpenRequest>;
+  readonly turns: LazySet<ClientRequest>;
 };
 
 type Settle = {
@@ -125,7 +125,7 @@ class SessionObject implements Session {
   #errands: LazySet<{ cancel(): void }> | undefined;
   #lentTerminals: LazySet<string> | undefined;
   #allowedTools: LazySet<string> | undefined;
-  #turns: LazySet<OpenRequest> | undefined;
+  #turns: LazySet<ClientRequest> | undefined;
   #toAgent: FrameQueue | undefined;
   #afterEnd: FrameQueue | undefined;
 
@@ -215,7 +215,7 @@ class SessionObject implements Session {
     this.#allowedTools ??= new LazySet();
     return this.#allowedTools;
   }
-  get turns(): LazySet<OpenRequest> {
+  get turns(): LazySet<ClientRequest> {
     this.#turns ??= new LazySet();
     return this.#turns;
   }

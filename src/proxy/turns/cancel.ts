@@ -1,6 +1,6 @@
 // A cancelled turn ends `cancelled`, whether or not its agent lives to say so, and nothing it asked stays open.
 import type { Frame } from '../../wire/frame.ts';
-import type { OpenRequest } from '../client/client-connection.ts';
+import type { ClientRequest } from '../boundary.ts';
 import type { ProxyParts } from '../parts.ts';
 import type { AgentRequest } from '../requests/agent-requests.ts';
 import { toNative } from '../rewrite.ts';
@@ -10,7 +10,7 @@ export const CANCELLED = '{"stopReason":"cancelled"}';
 
 /** Goes to the agent at once, past whatever waits in the session's lane. */
 export function cancel(proxy: ProxyParts, session: Session, frame: Frame): void {
-  const isPrompt = ({ method }: OpenRequest) => method === 'session/prompt';
+  const isPrompt = ({ method }: ClientRequest) => method === 'session/prompt';
   for (const waiting of [...session.toAgent.withdraw(isPrompt), ...session.afterEnd.withdraw(isPrompt)])
     proxy.client.succeed(waiting, CANCELLED);
   // An agent is not started to be told that a turn is over which it has never heard of.

@@ -8,7 +8,7 @@ import { briefOf } from '../../wire/scanner/large-frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { ForwardedCall } from '../agents/agent.ts';
-import type { OpenRequest } from '../client/client-connection.ts';
+import type { ClientRequest } from '../boundary.ts';
 import type { ProxyParts } from '../parts.ts';
 import { passAnswer, toNative } from '../rewrite.ts';
 import { agentByCommand, closeAt } from '../sessions/change-agent.ts';
@@ -27,7 +27,7 @@ const OUR_COMMAND = Buffer.from(`/${COMMAND_NAME}`);
 const SPELLED_LETTER = Buffer.from('\\u');
 const RESOURCE = Buffer.from('"resource"');
 
-export function prompt(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
+export function prompt(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   const command = ourCommand(proxy, session, frame);
   if (command?.ok === false) return proxy.client.fail(request, failure('AMBIGUOUS', [command.reason]));
   if (command) return agentByCommand(proxy, request, session, command.named);
@@ -43,12 +43,12 @@ export function prompt(proxy: ProxyParts, request: OpenRequest, session: Session
 // A class, so that all turns run the same functions: what V8 has compiled for a closure goes with the last one of its kind, and each turn had its own.
 class PromptCall implements ForwardedCall {
   readonly method: string;
-  readonly request: OpenRequest;
+  readonly request: ClientRequest;
   readonly #proxy: ProxyParts;
   readonly #session: Session;
   readonly #native: (frame: Frame) => readonly Patch[];
 
-  constructor(proxy: ProxyParts, request: OpenRequest, session: Session) {
+  constructor(proxy: ProxyParts, request: ClientRequest, session: Session) {
     this.method = request.method;
     this.request = request;
     this.#proxy = proxy;
@@ -108,7 +108,7 @@ const mayHoldResource = (frame: Frame): boolean => holds(briefOf(frame), RESOURC
 const holds = ({ bytes, start, end }: Frame, wanted: Buffer): boolean => bytes.subarray(start, end).includes(wanted);
 
 /** Ends what is open on the session, then the session; for an agent that knows no session/close, a cancel is as near as one gets. */
-export function close(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
+export function close(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   proxy.requests.cancel(session); // first: the agent may wait for one of them before it closes
   endAt(proxy, request, session, frame, {
     capability: 'close',
@@ -124,7 +124,7 @@ export function close(proxy: ProxyParts, request: OpenRequest, session: Session,
 const cancelAt = ({ agent, nativeId }: Session): void => agent.notifyLine('session/cancel', JSON.stringify({ sessionId: nativeId }));
 
 /** For an agent that cannot delete, the session is no longer listed: deleting softly is allowed. What it does there ends all the same. */
-export function remove(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame): void {
+export function remove(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   endAt(proxy, request, session, frame, {
     capability: 'delete',
     again: (other, mine) => remove(proxy, request, other, mine),
@@ -149,7 +149,7 @@ type End = {
   readonly again: (session: Session, frame: Frame) => void;
 };
 
-function endAt(proxy: ProxyParts, request: OpenRequest, session: Session, frame: Frame, end: End): void {
+function endAt(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame, end: End): void {
   const { capability, over, instead } = end;
   const { agent } = session;
   session.afterEnd.hold(request); // first: frames that wait for a change of agent must not go on when the change is abandoned

@@ -1,6 +1,6 @@
 // Finds turns in which the agent sends nothing any more. The user is notified once per silence; time in which the agent waits for the user, or
 // for us, does not count.
-import type { OpenRequest } from '../client/client-connection.ts';
+import type { ClientRequest } from '../boundary.ts';
 import type { Clock } from '../context.ts';
 import type { ProxyParts } from '../parts.ts';
 import { tell } from '../sessions/attachments.ts';
@@ -87,7 +87,7 @@ function stalled(proxy: ProxyParts, session: Session): void {
 }
 
 /** An agent that does not answer cancelled turns does not read any more. Its sessions are recovered in its next process. */
-function endUnresponsive(proxy: ProxyParts, turns: readonly OpenRequest[]): void {
+function endUnresponsive(proxy: ProxyParts, turns: readonly ClientRequest[]): void {
   for (const turn of turns) {
     const { at } = turn;
     if (at?.agent.findCall(at.id)?.request !== turn) continue;

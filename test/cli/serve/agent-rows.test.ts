@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { agentRows } from '../../../src/cli/serve/agent-rows.ts';
-import type { Connection } from '../../../src/proxy/proxy.ts';
+import type { Connection } from '../../../src/proxy/api.ts';
 
 test('capabilities are named by their paths, and those nested without end are left out', () => {
   const endless = JSON.parse(`${'{"a":'.repeat(20_000)}true${'}'.repeat(20_000)}`);

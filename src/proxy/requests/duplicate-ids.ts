@@ -1,9 +1,9 @@
-// The ids by which we tell what is whose. Named twice in a frame, we would look at the one and most editors at the other, and so one agent could
-// reach what belongs to another.
-import type { Frame } from '../wire/frame.ts';
-import { isDuplicate } from '../wire/json-path.ts';
-import { briefOf } from '../wire/scanner/large-frame.ts';
-import type { ProxyParts } from './parts.ts';
+// Ids that decide to whom a frame belongs. If a frame has one twice, we could read the first and the client the last, and one agent could reach
+// what belongs to another.
+import type { Frame } from '../../wire/frame.ts';
+import { isDuplicate } from '../../wire/json-path.ts';
+import { briefOf } from '../../wire/scanner/large-frame.ts';
+import type { ProxyParts } from '../parts.ts';
 
 const TERMINAL = ['terminalId'];
 const IDS: Readonly<Record<string, readonly string[]>> = {
@@ -19,8 +19,8 @@ const IDS: Readonly<Record<string, readonly string[]>> = {
   '$/cancel_request': ['requestId'],
 };
 
-/** Why a frame of an agent's must not be passed on. With one agent there is nothing of another's, and it passes as it is. */
-export function duplicateKeys(proxy: ProxyParts, frame: Frame): string | undefined {
+/** Why an agent's frame must not be passed on. A single agent can reach nothing of another, so its frames pass unchanged. */
+export function duplicateId(proxy: ProxyParts, frame: Frame): string | undefined {
   const ids = proxy.pool.single || frame.method === undefined || !Object.hasOwn(IDS, frame.method) ? undefined : IDS[frame.method];
   if (!ids || !frame.body) return undefined;
   const { bytes, body } = briefOf(frame);

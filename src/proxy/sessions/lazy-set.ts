@@ -1,4 +1,4 @@
-// A set that takes hardly any room while nothing is in it: a session has several, and of a thousand sessions most are idle.
+// A set that allocates nothing while it is empty: a session has several, and most sessions are idle.
 
 const NOTHING: ReadonlySet<never> = new Set<never>();
 
@@ -21,7 +21,7 @@ export class LazySet<T> implements Iterable<T> {
   clear(): void {
     this.#items?.clear();
   }
-  /** As with any set, what is deleted meanwhile does not come, and what is added does. */
+  /** Sees additions and deletions during the iteration, as any set does. */
   [Symbol.iterator](): Iterator<T> {
     return (this.#items ?? NOTHING).values();
   }

@@ -1,0 +1,84 @@
+// The open requests of a client. Each gets exactly one answer, under the id as the client wrote it.
+import { failure, type ProxyError } from '../../errors.ts';
+import { canonicalId } from '../../router/request-ledger.ts';
+import type { Frame, Span } from '../../wire/frame.ts';
+import { idTextOf } from '../../wire/scanner/large-frame.ts';
+import type { Patch } from '../../wire/writer.ts';
+import type { ClientRequest } from '../boundary.ts';
+import { errorLine, resultLine } from '../messages.ts';
+import type { ClientOutput } from './client-output.ts';
+
+export class ClientRequests {
+  readonly #output: ClientOutput;
+  readonly #onSettled: (request: ClientRequest) => void;
+  readonly #byId = new Map<string, ClientRequest>();
+  /** Requests with the id null are indistinguishable, so they cannot be found by id. */
+  readonly #withoutId = new Set<ClientRequest>();
+
+  constructor(output: ClientOutput, onSettled: (request: ClientRequest) => void) {
+    this.#output = output;
+    this.#onSettled = onSettled;
+  }
+
+  /** Undefined, and answered, when the id is already in use. */
+  open(frame: Frame): ClientRequest | undefined {
+    const idText = idTextOf(frame);
+    const request: ClientRequest = {
+      idText,
+      method: frame.method as string,
+      session: undefined,
+      sought: undefined,
+      at: undefined,
+      isCancelled: false,
+      isAnswered: false,
+      abandon: undefined,
+    };
+    if (idText === 'null') {
+      this.#withoutId.add(request);
+      return request;
+    }
+    const key = canonicalId(idText);
+    if (this.#byId.has(key)) {
+      this.#output.line(errorLine(idText, failure('ID_IN_USE', [idText])));
+      return undefined;
+    }
+    this.#byId.set(key, request);
+    return request;
+  }
+
+  pass(request: ClientRequest, answer: Frame, patches: readonly Patch[]): void {
+    if (!this.#settle(request)) return;
+    this.#output.frame(answer, [{ span: answer.id as Span, text: request.idText }, ...patches]);
+    request.abandon?.();
+  }
+
+  succeed(request: ClientRequest, resultText: string): void {
+    if (!this.#settle(request)) return;
+    this.#output.line(resultLine(request.idText, resultText));
+    request.abandon?.();
+  }
+
+  fail(request: ClientRequest, error: ProxyError): void {
+    if (!this.#settle(request)) return;
+    this.#output.line(errorLine(request.idText, error));
+    request.abandon?.();
+  }
+
+  find(idText: string): ClientRequest | undefined {
+    return this.#byId.get(canonicalId(idText));
+  }
+
+  all(): readonly ClientRequest[] {
+    return [...this.#byId.values(), ...this.#withoutId];
+  }
+
+  /** False when it is already answered. `abandon` runs behind the answer, since it may release frames that waited. */
+  #settle(request: ClientRequest): boolean {
+    if (request.isAnswered) return false;
+    request.isAnswered = true;
+    this.#byId.delete(canonicalId(request.idText));
+    this.#withoutId.delete(request);
+    this.#onSettled(request);
+    return true;
+  }
+}

@@ -1,5 +1,5 @@
-// What a leg needs of the streams that carry it. A Readable and a Writable are such; so is whatever stands in front of one and says the
-// same in other bytes. Everything happens in the call that brings it, so that nothing can be overtaken by the end of a process.
+// The streams under a connection: a Readable and a Writable, or an adapter that translates their bytes. Adapters work synchronously, so that
+// the end of a process cannot overtake its last bytes.
 import { EventEmitter } from 'node:events';
 
 export type Source = {
@@ -11,12 +11,12 @@ export type Source = {
 };
 
 export type Sink = {
-  /** False when the other side has enough for now; `drain` follows. */
+  /** False when the buffer is full; `drain` follows. */
   write(chunk: Buffer): boolean;
   cork(): void;
   uncork(): void;
   end(): unknown;
-  /** Bytes it holds that the other side has not taken. */
+  /** Bytes that the peer has not read yet. */
   readonly writableLength: number;
   on(event: 'drain', listener: () => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
@@ -24,7 +24,7 @@ export type Sink = {
 
 export type Streams = { readonly fromAgent: Source; readonly toAgent: Sink };
 
-/** A stream said in other bytes: `push` gets what comes, `end` is told when nothing more will; both emit through `emit`. */
+/** Translates a source: `push` gets each chunk, `end` is called once at the end; both return bytes through `emit`. */
 export function sourceThrough(
   source: Source,
   through: (emit: (bytes: Buffer) => void) => { push(chunk: Buffer): void; end(): void },
@@ -48,7 +48,7 @@ export function sourceThrough(
   };
 }
 
-/** Likewise for what is written; `push` returns what is to be written in place of the chunk. */
+/** Translates a sink: `push` returns what to write instead of the chunk. */
 export function sinkThrough(sink: Sink, push: (chunk: Buffer) => readonly Buffer[], end: () => readonly Buffer[] = () => []): Sink {
   const write = (parts: readonly Buffer[]): boolean => {
     if (parts.length === 0) return true;

@@ -1,5 +1,4 @@
-// Finding members and elements inside JSON that is already known to be valid, by their places in the bytes,
-// so that a value can be replaced or lifted out while everything around it stays as it was written.
+// Finds members and elements in valid JSON by their offsets, so that a value can be replaced while all other bytes stay as they are.
 import type { Span } from './frame.ts';
 
 const QUOTE = 0x22;
@@ -33,14 +32,14 @@ export function member(bytes: Buffer, at: number, key: string): Span | undefined
   return found;
 }
 
-/** Whether the object at `at` has more than one member called `key`: parsers differ in which of them counts. */
+/** Whether the object at `at` has several members called `key`: parsers differ in which one they use. */
 export function isDuplicate(bytes: Buffer, at: Span | undefined, key: string): boolean {
   let count = 0;
   if (at) walk(bytes, at.start, (name) => name === key && ++count > 1);
   return count > 1;
 }
 
-/** The value reached from the one at `at` through nested objects. */
+/** The value at `path`, through nested objects. */
 export function memberAt(bytes: Buffer, at: Span | undefined, ...path: readonly string[]): Span | undefined {
   let value = at;
   for (const key of path) value = value && member(bytes, value.start, key);

@@ -1,5 +1,5 @@
-// Someone who looks on at a leg. A tap never alters or delays a frame: it takes note of what passes, in the order in which it passes, and
-// works on it later.
+// Observers of a connection, for logs and transcripts. An observer sees every frame in order, never changes or delays one, and does its work
+// later.
 import type { Frame } from './frame.ts';
 import { idTextOf } from './scanner/large-frame.ts';
 import type { Patch } from './writer.ts';
@@ -7,19 +7,19 @@ import type { Patch } from './writer.ts';
 const NO_PATCHES: readonly Patch[] = [];
 
 export type Observer = {
-  /** It has no ear for notifications of the peer's, or for those that go to it: nearly all that passes, so it need not be called for them. */
+  /** Notifications the observer does not want. Nearly all frames are notifications, so this saves most calls. */
   readonly skips?: { readonly receivedNotes?: boolean; readonly sentNotes?: boolean };
-  /** A frame of the peer's. */
+  /** A frame from the peer. */
   received(frame: Frame): void;
-  /** A line of the peer's that is none. */
+  /** A line from the peer that is no frame. */
   refused(line: Buffer): void;
-  /** A frame that goes to the peer, and what is replaced in it. */
+  /** A frame to the peer, with its patches. */
   sent(frame: Frame, patches: readonly Patch[]): void;
-  /** A line of our own. */
+  /** A line that the proxy wrote itself. */
   sentLine(line: string): void;
 };
 
-/** Several as one. One that fails is heard of, and not called again: a record is not worth a frame. */
+/** Combines observers. One that throws is reported and not called again: a record is not worth a frame. */
 export function joinObservers(observers: readonly Observer[], onProblem: (error: unknown) => void): Observer | undefined {
   let working = observers;
   let ofReceivedNotes: readonly Observer[] = [];
@@ -34,8 +34,8 @@ export function joinObservers(observers: readonly Observer[], onProblem: (error:
     use(working.filter((other) => other !== observer));
     onProblem(error);
   }
-  // Nearly all frames are notifications, which few taps hear. They have loops of their own, so that V8 need not compile these again when an
-  // answer comes, and by index, since what `for … of` stands for takes long to compile.
+  // Notifications have their own loops, so that V8 need not recompile them when a response comes. By index: `for … of` takes longer to
+  // compile.
   function receivedNote(frame: Frame): void {
     for (let k = 0; k < ofReceivedNotes.length; k++) {
       const observer = ofReceivedNotes[k] as Observer;
@@ -56,8 +56,7 @@ export function joinObservers(observers: readonly Observer[], onProblem: (error:
       }
     }
   }
-  // What to call is named instead of handed over as a function: V8 throws away what it compiled for one that nobody holds on to, and each
-  // turn would have its own.
+  // The method is passed by name. With a closure per call, V8 would discard and recompile its code for each turn.
   function each(
     what: 'received' | 'sent' | 'sentLine' | 'refused',
     one: Frame | Buffer | string,
@@ -82,16 +81,16 @@ export function joinObservers(observers: readonly Observer[], onProblem: (error:
   };
 }
 
-/** What a record keeper wants to be told of one leg. */
+/** The records of one connection. */
 export type Watcher = {
   readonly observer: Observer | undefined;
-  /** The last frames of the leg as far as they may be shown, oldest first. */
+  /** The last frames that may be shown, oldest first. */
   lastFrames(): readonly unknown[];
-  /** The peer is gone; `reason` in a word. */
+  /** The peer has gone; `reason` is one word. */
   down(reason: string): void;
 };
 
-/** The text of a frame as it leaves, patches put in. */
+/** The text of a frame with its patches. */
 export function patchedText({ bytes, start, end }: Pick<Frame, 'bytes' | 'start' | 'end'>, patches: readonly Patch[]): string {
   let text = '';
   let at = start;
@@ -102,7 +101,7 @@ export function patchedText({ bytes, start, end }: Pick<Frame, 'bytes' | 'start'
   return text + bytes.toString('utf8', at, end);
 }
 
-/** The id of a frame as it leaves. */
+/** The id of a frame with its patches. */
 export function patchedId(frame: Frame, patches: readonly Patch[]): string | undefined {
   const { id } = frame;
   if (id === undefined) return undefined;

@@ -19,7 +19,7 @@ type Seen =
   | { readonly refused: string; readonly line: string }
   | { readonly oversized: string; readonly bytes: number };
 
-/** A leg that reads `chunks` and notes what it makes of them. */
+/** What a connection reports for `chunks`. */
 async function read(chunks: readonly (Buffer | string)[], maxFrameBytes = MIB): Promise<Seen[]> {
   const seen: Seen[] = [];
   const input = new PassThrough({ highWaterMark: 1 << 30 });
@@ -41,8 +41,8 @@ async function read(chunks: readonly (Buffer | string)[], maxFrameBytes = MIB): 
   return seen;
 }
 
-describe('what a leg makes of lines', () => {
-  test('messages are frames, in order; blank lines are nothing; the last one needs no line feed', async () => {
+describe('a connection reads lines', () => {
+  test('messages become frames in order; blank lines are ignored; the last line needs no line feed', async () => {
     const chunks = ['\n\r\n{"id":1,"method":"a"}\n  \n{"met', 'hod":"b"}\r\n\n', '{"id":1,"result":null}'];
     expect(await read(chunks)).toEqual([
       { frame: '{"id":1,"method":"a"}' },
@@ -51,7 +51,7 @@ describe('what a leg makes of lines', () => {
     ]);
   });
 
-  test('a frame says where its parts lie', async () => {
+  test('a frame has the spans of its parts', async () => {
     const frames: Frame[] = [];
     const input = Readable.from([
       Buffer.from('{"jsonrpc":"2.0","id":"x","method":"session/prompt","params":{"prompt":[],"sessionId":"s-1"}}\n'),
@@ -80,7 +80,7 @@ describe('what a leg makes of lines', () => {
     });
   });
 
-  test('a line that cannot be passed on is refused alone; its neighbours in the same chunk pass', async () => {
+  test('an invalid line is refused; the other lines of the chunk pass', async () => {
     const bad = Buffer.concat([Buffer.from('{"id":5,"method":"m","params":"'), Buffer.from([0xff]), Buffer.from('"}\n')]);
     const chunk = Buffer.concat([
       Buffer.from('{"method":"é"}\nnonsense\n'),
@@ -98,12 +98,12 @@ describe('what a leg makes of lines', () => {
     ]);
   });
 
-  test('an id that is itself broken text is not repeated to anyone', async () => {
+  test('an id with invalid text is not reported', async () => {
     const line = Buffer.concat([Buffer.from('{"id":"'), Buffer.from([0xff]), Buffer.from('","method":"m"}\n')]);
     expect(await read([line])).toMatchObject([{ refused: 'broken request undefined' }]);
   });
 
-  test('a byte order mark is taken off', async () => {
+  test('a byte order mark is removed', async () => {
     const line = Buffer.from('\ufeff{"id":1,"method":"m"}\n');
     expect(await read([line])).toEqual([{ frame: '{"id":1,"method":"m"}' }]);
   });
@@ -112,7 +112,7 @@ describe('what a leg makes of lines', () => {
 describe('a frame over the limit', () => {
   const LIMIT = 10_000;
   const long = 'x'.repeat(LIMIT);
-  const OVERLONG = [
+  const OVERSIZED = [
     ['a request with its id in front', `{"jsonrpc":"2.0","id":7,"method":"m","params":{"t":"${long}"}}`, 'request 7 m'],
     ['a request with its id behind', `{"jsonrpc":"2.0","method":"m","params":{"t":"${long}"},"id":"a\\"b"}`, 'request "a\\"b" m'],
     ['a request with its id behind, spaced out', `{ "method" : "m" , "params" : { "t":"${long}" } , "id" : 12 } \t`, 'request 12 m'],
@@ -130,7 +130,7 @@ describe('a frame over the limit', () => {
     ['something that is no JSON', long + long, 'undefined undefined undefined'],
   ] as const;
 
-  test.each(OVERLONG)('%s is skipped and named, and the next one passes', async (_, line, expected) => {
+  test.each(OVERSIZED)('%s is skipped with its id and kind, and the next one passes', async (_, line, expected) => {
     const whole = Buffer.from(`${line}\n{"method":"next"}\n`);
     const pieces = Array.from({ length: Math.ceil(whole.length / 700) }, (_item, n) => whole.subarray(n * 700, (n + 1) * 700));
     for (const chunks of [[whole], pieces]) {
@@ -139,13 +139,13 @@ describe('a frame over the limit', () => {
     }
   });
 
-  test('is a request that can be answered also when its method comes last', async () => {
+  test('can be answered also when its method comes last', async () => {
     // Only requests have both an id and params, and an id in front is beyond doubt.
     const [seen] = await read([`{"id":7,"params":{"t":"${long}"},"method":"m"}\n`], LIMIT);
     expect(seen).toMatchObject({ oversized: expect.stringMatching(/^request 7 /) });
   });
 
-  test('is of the same length whether it came in one chunk or in several', async () => {
+  test('is reported with the same length in one chunk and in several', async () => {
     const line = `{"id":7,"method":"m","params":"${long}"}`;
     const [whole] = await read([`${line}\n`], LIMIT);
     const [inPieces] = await read([line.slice(0, 9000), `${line.slice(9000)}\n`], LIMIT);
@@ -153,7 +153,7 @@ describe('a frame over the limit', () => {
     expect(inPieces).toEqual({ oversized: 'request 7 m', bytes: line.length });
   });
 
-  describe('begins one byte above it:', () => {
+  describe('starts one byte above the limit:', () => {
     const line = `{"id":7,"method":"m","params":"${'y'.repeat(500)}"}`;
     const CUTS = [
       ['in one chunk', [`${line}\n`]],
@@ -162,17 +162,17 @@ describe('a frame over the limit', () => {
       ['without a line feed, at the end of the stream', [line]],
     ] as const;
 
-    test.each(CUTS)('a line of just the limit passes %s', async (_, chunks) => {
+    test.each(CUTS)('a line of exactly the limit passes %s', async (_, chunks) => {
       expect(await read(chunks, line.length)).toEqual([{ frame: line }]);
     });
 
-    test.each(CUTS)('a longer one does not %s', async (_, chunks) => {
+    test.each(CUTS)('a longer line does not pass %s', async (_, chunks) => {
       expect(await read(chunks, line.length - 1)).toMatchObject([{ oversized: 'request 7 m' }]);
     });
   });
 });
 
-test('however the bytes are cut, the leg sees the same', async () => {
+test('the split into chunks makes no difference', async () => {
   const input = fc.record({ seed: fc.integer(), places: fc.array(fc.nat(), { maxLength: 20 }) });
   await fc.assert(
     fc.asyncProperty(input, async ({ seed, places }) => {
@@ -193,7 +193,7 @@ test('however the bytes are cut, the leg sees the same', async () => {
   );
 });
 
-describe('an id spliced into a frame', () => {
+describe('a replaced id', () => {
   const ODD = [
     '{"jsonrpc":"2.0","id":9007199254740993,"method":"m","params":{"n":9007199254740993,"f":1.0,"e":1e400,"z":-0}}',
     '{"params":{"b":1,"a":2,"sessionId":"s","\\u0061b":"\\ud800 \\/ \\u00e9 é"},"method":"_vendor\\/x","id":"1"}',
@@ -202,15 +202,15 @@ describe('an id spliced into a frame', () => {
     '{"error":{"code":-32000,"message":"\\u2028\u2028","data":1.50},"id":1.0}',
   ];
 
-  test.each(ODD)('leaves the rest of %s byte for byte', async (line) => {
+  test.each(ODD)('leaves all other bytes of %s unchanged', async (line) => {
     const { output, text } = createRecorder();
     await new Promise<void>((end) => {
-      const leg: Connection = createConnection(
+      const connection: Connection = createConnection(
         Readable.from([Buffer.from(`${line}\n`)]),
         output,
         { scanner, maxFrameBytes: MIB },
         {
-          frame: (frame) => leg.writer.frame(frame, [{ span: frame.id as Patch['span'], text: '"ours-1"' }]),
+          frame: (frame) => connection.writer.frame(frame, [{ span: frame.id as Patch['span'], text: '"ours-1"' }]),
           refused: () => expect.unreachable(),
           oversized: () => expect.unreachable(),
           end,
@@ -224,11 +224,11 @@ describe('an id spliced into a frame', () => {
     expect(text()).toBe(`${line.slice(0, at)}"ours-1"${line.slice(at + id.length)}\n`);
   });
 
-  test('and back again through a real process gives the bytes of the beginning', async () => {
+  test('replaced back after a real process gives the original bytes', async () => {
     const cat = spawn('cat', { stdio: ['pipe', 'pipe', 'inherit'] });
     onTestFinished(() => void cat.kill());
     const { output, text } = createRecorder();
-    const editor = createConnection(
+    const client = createConnection(
       new PassThrough(),
       output,
       { scanner, maxFrameBytes: MIB },
@@ -248,7 +248,7 @@ describe('an id spliced into a frame', () => {
         {
           frame(frame) {
             const span = frame.id as Patch['span'];
-            editor.writer.frame(frame, [{ span, text: originals[Number(textOf(frame.bytes, span))] as string }]);
+            client.writer.frame(frame, [{ span, text: originals[Number(textOf(frame.bytes, span))] as string }]);
           },
           refused: () => expect.unreachable(),
           oversized: () => expect.unreachable(),
@@ -276,31 +276,31 @@ describe('an id spliced into a frame', () => {
   });
 });
 
-describe('the streams beneath', () => {
+describe('the streams of a connection', () => {
   const quiet = { frame() {}, refused() {}, oversized() {}, end() {} };
 
-  test('a paused leg takes no frame until it is resumed, and then all of them', async () => {
+  test('a paused connection reports no frame until it is resumed, and then all of them', async () => {
     const input = new PassThrough();
     const frames: string[] = [];
-    const leg = createConnection(
+    const connection = createConnection(
       input,
       createRecorder().output,
       { scanner, maxFrameBytes: MIB },
       { ...quiet, frame: (frame) => frames.push(frame.method as string) },
     );
-    leg.pause();
+    connection.pause();
     input.write('{"method":"a"}\n');
     await new Promise(setImmediate);
     input.write('{"method":"b"}\n');
     await new Promise(setImmediate);
     expect(frames).toEqual([]);
-    leg.resume();
+    connection.resume();
     input.end('{"method":"c"}\n');
     await once(input, 'end');
     expect(frames).toEqual(['a', 'b', 'c']);
   });
 
-  test('an input that breaks is reported, and its end is told once', async () => {
+  test('an input error is reported, and the end is reported once', async () => {
     const input = new PassThrough();
     const events: string[] = [];
     createConnection(
@@ -319,7 +319,7 @@ describe('the streams beneath', () => {
     expect(events).toEqual(['EIO', 'end']);
   });
 
-  test('an input that is closed without an end is over too', async () => {
+  test('an input that closes without an end counts as ended', async () => {
     const input = new PassThrough();
     const ended = new Promise<void>((end) =>
       createConnection(input, createRecorder().output, { scanner, maxFrameBytes: MIB }, { ...quiet, end }),
@@ -328,7 +328,7 @@ describe('the streams beneath', () => {
     await ended;
   });
 
-  test('an output that is full, drains or breaks is reported', async () => {
+  test('a full output, a drained output and an output error are reported', async () => {
     const events: string[] = [];
     let take = () => {};
     const output = new Writable({
@@ -337,7 +337,7 @@ describe('the streams beneath', () => {
         take = () => done(chunk.includes('last') ? new Error('EPIPE') : null);
       },
     });
-    const leg = createConnection(
+    const connection = createConnection(
       new PassThrough(),
       output,
       { scanner, maxFrameBytes: MIB },
@@ -348,11 +348,11 @@ describe('the streams beneath', () => {
         error: ({ message: text }) => events.push(text),
       },
     );
-    leg.writer.line('{"first":1}\n');
+    connection.writer.line('{"first":1}\n');
     await new Promise(setImmediate);
     take();
     await new Promise(setImmediate);
-    leg.writer.line('{"last":1}\n');
+    connection.writer.line('{"last":1}\n');
     await new Promise(setImmediate);
     take();
     await new Promise(setImmediate);

@@ -8,7 +8,7 @@ import { message, seeded } from './odd-json.ts';
 
 const table = new InternTable(new ChunkView());
 
-test('a detached frame says the same as before and holds on to nothing of the chunk', () => {
+test('a detached frame has the same content and its own bytes', () => {
   fc.assert(
     fc.property(fc.integer(), fc.nat({ max: 50 }), (seed, before) => {
       const line = message(seeded(seed));
@@ -19,7 +19,7 @@ test('a detached frame says the same as before and holds on to nothing of the ch
       const texts = ({ bytes: from, id, sessionId, body }: Frame) =>
         [id, sessionId, body].map((span: Span | undefined) => span && textOf(from, span));
       const expected = texts(frame);
-      bytes.fill(0x20); // whoever read the chunk may use it again
+      bytes.fill(0x20); // the reader may reuse the chunk
       expect(texts(own)).toEqual(expected);
       expect(own.bytes.toString()).toBe(`${line}\n`);
       expect(own.bytes[own.end]).toBe(0x0a);
@@ -36,7 +36,7 @@ test('a detached frame says the same as before and holds on to nothing of the ch
   );
 });
 
-test('interned text is the text, however many others share its place', () => {
+test('interned text equals the bytes, also after many collisions', () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ maxLength: 70, unit: 'grapheme' }), { minLength: 1, maxLength: 50 }),
@@ -53,7 +53,7 @@ test('interned text is the text, however many others share its place', () => {
   for (const id of [...ids, ...ids]) expect(table.textOf(Buffer.from(id), 0, id.length)).toBe(id);
 });
 
-test('what was interned does not change when its chunk is used again', () => {
+test('interned text does not change when its chunk is reused', () => {
   const chunk = Buffer.alloc(12);
   for (let n = 0; n < 5000; n++) {
     chunk.write(`session-${String(n).padStart(4, '0')}`);
@@ -61,7 +61,7 @@ test('what was interned does not change when its chunk is used again', () => {
   }
 });
 
-test('an interned string token is what JSON.parse makes of it, also when another token has its bytes as text', () => {
+test('an interned string token decodes as JSON.parse decodes it', () => {
   const texts = ['s-1', 'a\\b', 'a\\\\b', 'é', '"', '', 'x'.repeat(100)];
   for (let round = 0; round < 3; round++)
     for (const text of texts) {

@@ -52,7 +52,7 @@ describe('against JSON.parse', () => {
     expect(containers).toBeGreaterThan(5000);
   });
 
-  test('spans are the tokens and nothing around them', () => {
+  test('spans cover exactly the tokens', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const bytes = Buffer.from(jsonValue(seeded(seed)));
@@ -62,7 +62,7 @@ describe('against JSON.parse', () => {
     );
   });
 
-  test('values that other generators think of', () => {
+  test('values of another generator', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t', '  '), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
@@ -76,7 +76,7 @@ describe('against JSON.parse', () => {
 describe('members', () => {
   const bytes = Buffer.from('{"a":1,"\\u0061":2,"b":{"a":"}"},"a":[3]}');
 
-  test('come in order, twice when they are there twice, under their decoded keys', () => {
+  test('are listed in order with decoded keys, duplicates included', () => {
     expect(members(bytes, 0).map(({ key, value }) => [key, textAt(bytes, value)])).toEqual([
       ['a', '1'],
       ['a', '2'],
@@ -85,7 +85,7 @@ describe('members', () => {
     ]);
   });
 
-  test('one is the first of its name', () => {
+  test('member returns the first of several', () => {
     expect(textAt(bytes, member(bytes, 0, 'a'))).toBe('1');
     expect(member(bytes, 0, 'c')).toBeUndefined();
   });
@@ -115,7 +115,7 @@ describe('elements and strings', () => {
     expect(elements(Buffer.from(text), 0)).toEqual([]);
   });
 
-  test('a value nested a hundred thousand deep is no trouble', () => {
+  test('a value nested a hundred thousand levels deep is read', () => {
     const deep = Buffer.from(`{"a":${'[{"b":'.repeat(50_000)}1${'}]'.repeat(50_000)},"c":2}`);
     expect(textAt(deep, member(deep, 0, 'c'))).toBe('2');
   });
@@ -133,7 +133,7 @@ describe('elements and strings', () => {
     expect(stringAt(Buffer.from(token), { start: 0, end: Buffer.byteLength(token) })).toBe(expected);
   });
 
-  test('no place, no string', () => {
+  test('stringAt without a span is undefined', () => {
     expect(stringAt(Buffer.from('"a"'), undefined)).toBeUndefined();
   });
 });

@@ -10,7 +10,7 @@ function frameOf(line: string): Frame {
 }
 
 test.each([
-  ['plainly written', '{"id":1,"method":"m","params":{"sessionId":"s1","a":1}}', '{"id":1,"method":"m","params":{"sessionId":"s1","a":2}}'],
+  ['plain text', '{"id":1,"method":"m","params":{"sessionId":"s1","a":1}}', '{"id":1,"method":"m","params":{"sessionId":"s1","a":2}}'],
   [
     'an escape in its session id',
     '{"id":1,"method":"m","params":{"sessionId":"\\u00731","a":1}}',
@@ -18,7 +18,7 @@ test.each([
   ],
   ['an escape in its method', '{"id":1,"method":"\\u006d","params":{"a":1}}', '{"id":1,"method":"\\u006d","params":{"a":2}}'],
   ['an escape in a key', '{"id":1,"method":"m","params":{"\\u0062":0,"a":1}}', '{"id":1,"method":"m","params":{"\\u0062":0,"a":2}}'],
-])('a frame is patched however it was spelled: %s', (_, line, expected) => {
+])('a frame with %s is patched', (_, line, expected) => {
   const frame = frameOf(line);
   const made = patched(frame, [{ span: memberAt(frame.bytes, frame.body, 'a') as Span, text: '2' }]);
   expect(made.bytes.toString('utf8', made.start, made.end)).toBe(expected);

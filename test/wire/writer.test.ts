@@ -25,8 +25,8 @@ function framesOf(lines: readonly string[]): Frame[] {
 }
 const frameOf = (line: string): Frame => framesOf([line])[0] as Frame;
 
-describe('one write for what one chunk leads to', () => {
-  test('frames, patched frames and lines of ours leave together, in order', async () => {
+describe('one write per chunk', () => {
+  test('frames, patched frames and our own lines are written together, in order', async () => {
     const { output, calls, text } = createRecorder();
     const writer = createWriter(output);
     const [a, b, c] = framesOf(['{"id":1,"result":1}', '{"id":2,"result":2}', '{"id":3,"result":3}']) as [Frame, Frame, Frame];
@@ -40,7 +40,7 @@ describe('one write for what one chunk leads to', () => {
     expect(text()).toBe('{"id":1,"result":1}\n{"ours":true}\n{"id":"zwei","result":2}\n{"id":3,"result":3}\n');
   });
 
-  test('a thousand frames are one write, and the next batch is another', async () => {
+  test('a thousand frames are one write, and the next batch is a second one', async () => {
     const { output, calls } = createRecorder();
     const writer = createWriter(output);
     const frames = framesOf(Array.from({ length: 1000 }, (_, n) => `{"id":${n},"result":null}`));
@@ -52,7 +52,7 @@ describe('one write for what one chunk leads to', () => {
     expect(calls).toHaveLength(2);
   });
 
-  test('neighbours that nobody touched leave as the chunk they came in', async () => {
+  test('unchanged neighbours are written as the chunk they arrived in', async () => {
     const { output, calls } = createRecorder();
     const writer = createWriter(output);
     const frames = framesOf(['{"id":1,"result":1}', '{"method":"m"}', '{"id":3,"result":3}']);
@@ -63,7 +63,7 @@ describe('one write for what one chunk leads to', () => {
     expect(calls[0]?.[0]?.buffer).toBe(frames[0]?.bytes.buffer);
   });
 
-  test('a frame of the chunk that is passed over stays out of it', async () => {
+  test('a frame of the chunk that is not forwarded is not written', async () => {
     const { output, text } = createRecorder();
     const writer = createWriter(output);
     const [first, , third] = framesOf(['{"id":1,"result":1}', '{"method":"not this one"}', '{"id":3,"result":3}']) as [Frame, Frame, Frame];
@@ -73,7 +73,7 @@ describe('one write for what one chunk leads to', () => {
     expect(text()).toBe('{"id":1,"result":1}\n{"id":3,"result":3}\n');
   });
 
-  test('parts above the copying limit are not copied, and still one vectored write in order', async () => {
+  test('parts above the copy limit are written in one vectored write without a copy', async () => {
     const { output, calls, text } = createRecorder({ highWaterMark: 64 * 1024 * 1024 });
     const writer = createWriter(output);
     const big = frameOf(`{"id":1,"method":"m","params":{"sessionId":"s","t":"${'y'.repeat(1_000_000)}"}}`);
@@ -93,7 +93,7 @@ describe('one write for what one chunk leads to', () => {
 });
 
 describe('patches', () => {
-  test('leave everything else as it was, byte for byte', async () => {
+  test('leave all other bytes unchanged', async () => {
     const seeds = fc.array(fc.integer(), { minLength: 1, maxLength: 8 });
     const replacement = fc.oneof(
       fc.nat().map(String),
@@ -141,7 +141,7 @@ describe('patches', () => {
 });
 
 describe('back-pressure', () => {
-  test('an output that is full says so once for the batch, and says when it has drained', async () => {
+  test('a full output is reported once per batch, and again when it has drained', async () => {
     const { output, take, text } = createSlowOutput(16);
     const events: string[] = [];
     const writer = createWriter(output, { full: () => events.push('full'), drain: () => events.push('drain') });
@@ -163,7 +163,7 @@ describe('back-pressure', () => {
     expect(text()).toBe('{"small":1}\n{"more":"than sixteen bytes"}\n{"and":"more"}\n');
   });
 
-  test('a large batch is full if its last part is', async () => {
+  test('a large batch reports full if its last part does', async () => {
     const { output } = createSlowOutput(16);
     let fulls = 0;
     const writer = createWriter(output, { full: () => fulls++ });
@@ -173,7 +173,7 @@ describe('back-pressure', () => {
     expect(writer.queuedBytes()).toBeGreaterThan(400_000);
   });
 
-  test('what is queued waits in full view, so that a limit can be held against it', () => {
+  test('queuedBytes counts what waits, so that a limit can be enforced', () => {
     const writer = createWriter(createRecorder().output);
     expect(writer.queuedBytes()).toBe(0);
     writer.line('12345\n');
@@ -182,8 +182,8 @@ describe('back-pressure', () => {
   });
 });
 
-describe('what is written while a write is under way', () => {
-  test('reaches a peer in the same process that answers at once', async () => {
+describe('a frame written during a write', () => {
+  test('reaches a peer in the same process that answers synchronously', async () => {
     // A stream that is being read hands a chunk over inside write(), and its reader may be the cause of the next line for it.
     const received: string[] = [];
     const pair = new PassThrough();
@@ -199,7 +199,7 @@ describe('what is written while a write is under way', () => {
     expect(writer.queuedBytes()).toBe(0);
   });
 
-  test('is not lost when it was the news of a full output that led to it', async () => {
+  test('is not lost when the full event caused it', async () => {
     const { output, text, take } = createSlowOutput(4);
     let fulls = 0;
     const writer = createWriter(output, {
@@ -217,8 +217,8 @@ describe('what is written while a write is under way', () => {
   });
 });
 
-describe('an output that breaks', () => {
-  test('is reported and never throws, whatever is written after it', async () => {
+describe('an output error', () => {
+  test('is reported, and later writes do not throw', async () => {
     const broken = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
     const output = new Writable({ write: (_chunk, _encoding, done) => done(broken) });
     const errors: Error[] = [];
@@ -239,7 +239,7 @@ describe('an output that breaks', () => {
     expect(writer.queuedBytes()).toBe(0);
   });
 
-  test('needs nobody to listen', async () => {
+  test('needs no listener', async () => {
     const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) });
     const writer = createWriter(output);
     writer.line('{}\n');
@@ -247,7 +247,7 @@ describe('an output that breaks', () => {
     expect(output.errored?.message).toBe('EPIPE');
   });
 
-  test('a real pipe whose reader has gone is such an output', async () => {
+  test('is reported for a real pipe without a reader', async () => {
     const child = spawn(process.execPath, ['-e', ''], { stdio: ['pipe', 'ignore', 'ignore'] });
     const errors: NodeJS.ErrnoException[] = [];
     const writer = createWriter(child.stdin, { error: (error) => errors.push(error) });
@@ -262,7 +262,7 @@ describe('an output that breaks', () => {
   });
 });
 
-test('the end comes behind everything that was queued before it, and nothing comes behind the end', async () => {
+test('end writes everything queued before it, and nothing is written after it', async () => {
   const { output, text } = createRecorder();
   const writer = createWriter(output);
   const finished = once(output, 'finish');

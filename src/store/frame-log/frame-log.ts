@@ -5,7 +5,7 @@ import type { Secrets } from '../../redaction/redact.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { type Observer, patchedId, type Watcher } from '../../wire/observer.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
-import { type Patch, soon } from '../../wire/writer.ts';
+import { inMicrotask, type Patch } from '../../wire/writer.ts';
 import { createFrameLines, type LoggedConnection, type Passed, type Run, recordsOf, type Side, sizeOf } from './frame-lines.ts';
 import type { LineSink } from './line-sink.ts';
 
@@ -92,7 +92,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   function time(): number {
     if (isTimeKnown) return t;
     isTimeKnown = true;
-    soon(forgetTime);
+    inMicrotask(forgetTime);
     t = now();
     return t;
   }

@@ -1,5 +1,5 @@
-// Messages behind a `Content-Length` header, as language servers frame them. Towards the leg they are lines: the body is handed on as it
-// comes, with a line feed behind it, so that limits, pieces and skipping what is too long are the line splitter's here as well.
+// Messages with a `Content-Length` header, as language servers send them. The reader turns each body into a line, so that the line splitter
+// enforces the frame limit here as well.
 
 import { type Sink, type Source, sinkThrough, sourceThrough } from '../byte-stream.ts';
 import { LF } from '../frame.ts';
@@ -8,20 +8,20 @@ import { createLineSplitter } from './ndjson.ts';
 const CR = 0x0d;
 const SPACE = 0x20;
 const LINE_END = Buffer.of(LF);
-/** A header is a few dozen bytes; what goes on longer is none. */
+/** A header has a few dozen bytes; a longer line is no header. */
 const MAX_HEADER_BYTES = 4096;
 const HEADER = /^(content-length|content-type)[ \t]*:[ \t]*(.*?)[ \t]*$/i;
 const LENGTH = /^\d{1,15}$/;
 
-/** Stands before a line that is no header, so that it cannot be taken for a message: an agent may log one. */
+/** Prefix of a line that is no header, so that it cannot pass for a message: an agent may log one. */
 export const OUTSIDE = 'outside of a body: ';
 
-/** Bodies in, lines out. What is neither header nor body is handed on, marked as such, and whoever reads lines will complain about it. */
+/** Turns bodies into lines. Lines that are neither header nor body pass with a prefix, and the connection refuses them. */
 export function createBodyReader(emit: (bytes: Buffer) => void): { push(chunk: Buffer): void; end(): void } {
   let bodyLeft = 0;
   let length: number | undefined;
   let isInHeader = false;
-  /** The line in the making. */
+  /** The pieces of an incomplete line. */
   let held: Buffer[] = [];
   let heldBytes = 0;
   let isPassing = false;
@@ -44,7 +44,7 @@ export function createBodyReader(emit: (bytes: Buffer) => void): { push(chunk: B
     const isBad = isLength && (!LENGTH.test(value) || (length !== undefined && length !== Number(value)));
     if (isLength && !isBad) length = Number(value);
     if (name !== undefined && !isBad) isInHeader = true;
-    // Headers that nobody knows are nobody's business inside a header; a log line on stdout is not inside one.
+    // Unknown headers are ignored. Outside a header, an unknown line is a log line on stdout.
     else if (isBad || !isInHeader) outside(bytes);
     if (isBad) length = undefined;
   }
@@ -92,17 +92,17 @@ export function createBodyReader(emit: (bytes: Buffer) => void): { push(chunk: B
   }
 }
 
-/** A body may be written over several lines. Between values a line feed is but a space; inside a string it is not allowed. */
+/** A body may have several lines. Between values a line feed is white space; inside a string it is not allowed. */
 function inOneLine(piece: Buffer): Buffer {
   if (piece.indexOf(LF) === -1) return piece;
   return piece.map((byte) => (byte === LF ? SPACE : byte)) as Buffer;
 }
 
-/** Lines in, bodies with their headers out. */
+/** Turns lines into bodies with headers. */
 export function createBodyWriter(): (chunk: Buffer) => readonly Buffer[] {
   let out: Buffer[] = [];
   const splitter = createLineSplitter({
-    maxFrameBytes: Number.POSITIVE_INFINITY, // what leaves has been held against the limit when it came
+    maxFrameBytes: Number.POSITIVE_INFINITY, // the limit was checked when the frame arrived
     onOversized: () => {},
     onLines(bytes, start, end) {
       for (let at = start; at < end; ) {
@@ -119,8 +119,8 @@ export function createBodyWriter(): (chunk: Buffer) => readonly Buffer[] {
   };
 }
 
-/** What comes framed by `Content-Length`, as lines. */
+/** Reads messages with `Content-Length` as lines. */
 export const linesFromBodies = (source: Source): Source => sourceThrough(source, createBodyReader);
 
-/** Lines, framed by `Content-Length` as they leave. */
+/** Writes lines as messages with `Content-Length`. */
 export const bodiesFromLines = (sink: Sink): Sink => sinkThrough(sink, createBodyWriter());

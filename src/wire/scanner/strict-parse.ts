@@ -1,11 +1,11 @@
-// The careful path: lines the scanner was unsure of. Slow and complete: decode, JSON.parse, then find the same places by decoded keys.
+// The strict parser: decides about lines that the scanner leaves open. Slow and complete: JSON.parse, then the same spans by decoded keys.
 import { isUtf8 } from 'node:buffer';
 import { type Frame, outcomeOf, type Span } from '../frame.ts';
 import { type Member, members, stringAt, stringEnd } from '../json-path.ts';
 
 /**
- * A line that is not passed on. `broken` is not JSON at all, `foreign` is JSON but no message, `ambiguous` is a message that another
- * parser could read differently. The id is there when it is beyond doubt, so that whoever waits for an answer can get one.
+ * A line that is not forwarded. `broken` is not JSON, `foreign` is JSON but no message, `ambiguous` is a message that another parser could
+ * read differently. The id is present if it is certain, so that the request can be answered.
  */
 export type Refusal = {
   readonly why: 'broken' | 'foreign' | 'ambiguous';
@@ -20,9 +20,9 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Decides about `bytes[start..end)`, where `bytes[end]` is the line feed. */
 export function strictParse(bytes: Buffer, start: number, end: number): Frame | Refusal {
-  // The ACP SDK takes a byte order mark off, so agents and editors may send one; what we pass on has none.
+  // The ACP SDK accepts a byte order mark, so peers may send one. The forwarded frame has none.
   const from = bytes.compare(BOM, 0, 3, start, Math.min(start + 3, end)) === 0 ? start + 3 : start;
-  if (!isUtf8(bytes.subarray(from, end))) return { ...idOfDoubtful(bytes, from, end), why: 'broken', reason: 'not valid UTF-8' };
+  if (!isUtf8(bytes.subarray(from, end))) return { ...envelopeOfInvalid(bytes, from, end), why: 'broken', reason: 'not valid UTF-8' };
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString('utf8', from, end));
@@ -71,11 +71,11 @@ function refuse(why: Refusal['why'], reason: string): Refusal {
   return { why, reason, kind: undefined, idText: undefined, method: undefined };
 }
 
-/** What can be said of a line with invalid UTF-8 in it: structure is ASCII, so the envelope can still be read. */
-function idOfDoubtful(bytes: Buffer, start: number, end: number): Pick<Refusal, 'kind' | 'idText' | 'method'> {
+/** The envelope of a line with invalid UTF-8: its structure is ASCII, so it can still be read. */
+function envelopeOfInvalid(bytes: Buffer, start: number, end: number): Pick<Refusal, 'kind' | 'idText' | 'method'> {
   const nothing = { kind: undefined, idText: undefined, method: undefined };
   try {
-    const copy = Buffer.from(`${bytes.toString('utf8', start, end)}\n`); // with U+FFFD where the text is broken
+    const copy = Buffer.from(`${bytes.toString('utf8', start, end)}\n`); // with U+FFFD in place of invalid bytes
     const decided = strictParse(copy, 0, copy.length - 1);
     if ('why' in decided) return { kind: decided.kind, idText: decided.idText, method: decided.method };
     const idText = decided.id && copy.toString('utf8', decided.id.start, decided.id.end);
@@ -85,14 +85,14 @@ function idOfDoubtful(bytes: Buffer, start: number, end: number): Pick<Refusal, 
   }
 }
 
-// Reading a frame we must act on. What we judge must be what the other side reads, so a value that parsers are known to
-// read differently is refused instead of being guessed at.
+// Reads the body of a frame that the proxy acts on. The proxy must see what the other side sees, so values that parsers read differently are
+// refused.
 const MAX_DEPTH = 256;
 
-export type Judged = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
+export type ReadBody = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
 
 /** The parsed `params`, `result` or `error` of a frame. */
-export function readBody(frame: Frame): Judged {
+export function readBody(frame: Frame): ReadBody {
   if (frame.body === undefined) return { ok: true, value: undefined };
   const doubt = doubtOf(frame);
   if (doubt !== undefined) return { ok: false, reason: doubt };
@@ -102,7 +102,7 @@ export function readBody(frame: Frame): Judged {
 /** Why parsers may read the `params`, `result` or `error` of a frame differently. */
 export const doubtOf = ({ bytes, body }: Frame): string | undefined => body && doubtIn(bytes, body);
 
-/** One pass over valid JSON; an entry of `open` is the keys seen in an object, or undefined for an array. */
+/** One pass over valid JSON. An entry of `open` holds the keys of an object, or is undefined for an array. */
 function doubtIn(bytes: Buffer, body: Span): string | undefined {
   const open: (Set<string> | undefined)[] = [];
   let expectsKey = false;

@@ -18,7 +18,7 @@ function linesOf(...chunks: readonly (string | Buffer)[]): string[] {
   return text.split('\n').slice(0, text.endsWith('\n') ? -1 : undefined);
 }
 
-describe('reading bodies behind Content-Length', () => {
+describe('reading bodies with Content-Length', () => {
   test('two messages in one read are two lines', () => {
     expect(linesOf(framed('{"a":1}') + framed('{"b":2}'))).toEqual(['{"a":1}', '{"b":2}']);
   });
@@ -30,15 +30,15 @@ describe('reading bodies behind Content-Length', () => {
     ['a header nobody knows', 'Content-Length: 7\r\nX-Other: yes\r\n\r\n{"a":1}'],
     ['line feeds alone', 'Content-Length: 7\n\n{"a":1}'],
     ['the same length twice', 'Content-Length: 7\r\nContent-Length: 7\r\n\r\n{"a":1}'],
-  ])('%s is understood', (_, text) => {
+  ])('%s is read', (_, text) => {
     expect(linesOf(text)).toEqual(['{"a":1}']);
   });
 
-  test('a body over several lines is one line', () => {
+  test('a body with several lines becomes one line', () => {
     expect(linesOf(framed('{\n  "a": 1\r\n}'))).toEqual(['{   "a": 1\r }']);
   });
 
-  test('an empty body is nothing', () => {
+  test('an empty body is ignored', () => {
     expect(linesOf(`Content-Length: 0\r\n\r\n${framed('{"a":1}')}`)).toEqual(['{"a":1}']);
   });
 
@@ -49,24 +49,24 @@ describe('reading bodies behind Content-Length', () => {
     ['a length that is no number', 'Content-Length: many\r\n'],
     ['a length below zero', 'Content-Length: -7\r\n'],
     ['a length beyond all numbers', 'Content-Length: 99999999999999999\r\n'],
-  ])('%s is handed on as what it is, and what comes next is read', (_, noise) => {
+  ])('%s passes with a prefix, and the next message is read', (_, noise) => {
     const [first, ...rest] = linesOf(noise + framed('{"a":1}'));
     expect(first?.trimEnd()).toBe(`${OUTSIDE}${noise.trimEnd()}`);
     expect(rest).toEqual(['{"a":1}']);
   });
 
-  test('two lengths that differ are neither', () => {
+  test('two different lengths are both rejected', () => {
     expect(linesOf('Content-Length: 7\r\nContent-Length: 8\r\n\r\n')).toEqual([`${OUTSIDE}Content-Length: 8\r`]);
   });
 
-  test('a header without an end is handed on in pieces, not kept', () => {
+  test('a header without an end is passed on in pieces, not buffered', () => {
     const seen: number[] = [];
     const reader = createBodyReader((bytes) => seen.push(bytes.length));
     for (let k = 0; k < 1000; k++) reader.push(Buffer.alloc(1000, 'x'));
     expect(seen.length).toBeGreaterThan(900);
   });
 
-  test('however the bytes are cut, the lines are the same', () => {
+  test('the split into chunks makes no difference', () => {
     const bodies = fc.array(fc.json({ stringUnit: 'grapheme' }), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(bodies, fc.array(fc.nat(400), { maxLength: 20 }), (texts, cuts) => {
@@ -78,7 +78,7 @@ describe('reading bodies behind Content-Length', () => {
     );
   });
 
-  test('what is written is read again as it was', () => {
+  test('a written message is read back unchanged', () => {
     fc.assert(
       fc.property(fc.array(fc.json({ stringUnit: 'grapheme' }), { minLength: 1 }), (texts) => {
         const write = createBodyWriter();
@@ -104,14 +104,14 @@ function wires(): { source: Source & EventEmitter; sink: Sink; written: () => st
   return { source, sink, written: () => Buffer.concat(written).toString('utf8') };
 }
 
-describe('a leg framed by Content-Length', () => {
+describe('a connection framed by Content-Length', () => {
   function connectionOn(maxFrameBytes: number) {
     const { source, sink, written } = wires();
     const frames: string[] = [];
     const oversized: OversizedFrame[] = [];
     const refused: string[] = [];
     const text = ({ bytes, start, end }: Frame) => bytes.toString('utf8', start, end);
-    const leg = createConnection(
+    const connection = createConnection(
       linesFromBodies(source),
       bodiesFromLines(sink),
       { scanner: new Scanner(), maxFrameBytes },
@@ -122,10 +122,10 @@ describe('a leg framed by Content-Length', () => {
         end: () => frames.push('end'),
       },
     );
-    return { leg, source, written, frames, oversized, refused };
+    return { connection, source, written, frames, oversized, refused };
   }
 
-  test('a message over the limit is skipped, whose it was is told, and the next one passes', () => {
+  test('a message over the limit is skipped with its id, and the next one passes', () => {
     const { source, frames, oversized } = connectionOn(1000);
     const long = JSON.stringify({ jsonrpc: '2.0', id: 7, result: { text: 'x'.repeat(5000) } });
     const bytes = Buffer.from(framed(long) + framed('{"jsonrpc":"2.0","method":"a"}'));
@@ -134,7 +134,7 @@ describe('a leg framed by Content-Length', () => {
     expect(frames).toEqual(['{"jsonrpc":"2.0","method":"a"}']);
   });
 
-  test('a body that breaks off at the end of the stream is refused', () => {
+  test('a body that is incomplete at the end of the stream is refused', () => {
     const { source, frames, refused } = connectionOn(1000);
     source.emit('data', Buffer.from('Content-Length: 50\r\n\r\n{"jsonrpc":"2.0","me'));
     source.emit('end');
@@ -142,13 +142,13 @@ describe('a leg framed by Content-Length', () => {
     expect(frames).toEqual(['end']);
   });
 
-  test('a character cut in two arrives whole, and leaves with its length in bytes', async () => {
-    const { source, leg, written, frames } = connectionOn(1000);
+  test('a character split over two chunks arrives whole, and its length is counted in bytes', async () => {
+    const { source, connection, written, frames } = connectionOn(1000);
     const body = '{"jsonrpc":"2.0","method":"größe €"}';
     const bytes = Buffer.from(framed(body));
     for (const byte of bytes) source.emit('data', Buffer.of(byte));
     expect(frames).toEqual([body]);
-    leg.writer.line(`${body}\n`);
+    connection.writer.line(`${body}\n`);
     await Promise.resolve();
     expect(written()).toBe(framed(body));
   });

@@ -54,14 +54,14 @@ const ODD_STREAMS = [
   ['a byte order mark', '\ufeff{"a":1}\n'],
 ] as const;
 
-describe('however the bytes are cut into chunks, the lines are the same', () => {
+describe('the split into chunks makes no difference', () => {
   test.each(ODD_STREAMS)('%s', (_, text) => {
     const bytes = Buffer.from(text);
     expect(split([bytes]).lines).toEqual(expectedLines(text));
     expect(split(oneByteEach(bytes)).lines).toEqual(expectedLines(text));
   });
 
-  test('any stream, any cutting', () => {
+  test('for any stream and any split', () => {
     const piece = fc.constantFrom(
       '{"a":1}',
       '\n',
@@ -85,7 +85,7 @@ describe('however the bytes are cut into chunks, the lines are the same', () => 
     );
   });
 
-  test('bytes that are no UTF-8 come out as they went in', () => {
+  test('for invalid UTF-8', () => {
     const collected: Buffer[] = [];
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), fc.array(fc.nat(), { maxLength: 10 }), (random, places) => {
@@ -103,7 +103,7 @@ describe('however the bytes are cut into chunks, the lines are the same', () => 
     );
   });
 
-  test('whole lines of one chunk are handed over together, without a copy', () => {
+  test('whole lines of one chunk are reported together, without a copy', () => {
     const chunk = Buffer.from('{"a":1}\n{"b":2}\n{"c":3}\n{"d"');
     const calls: [Buffer, number, number][] = [];
     const splitter = createLineSplitter({
@@ -118,11 +118,11 @@ describe('however the bytes are cut into chunks, the lines are the same', () => 
   });
 });
 
-describe('a line that is longer than the limit', () => {
+describe('a line over the limit', () => {
   const HEAD = '{"jsonrpc":"2.0","id":7,"method":"m","params":{"t":"';
   const TAIL = '"},"last":true}';
 
-  test('is skipped in constant memory, reported once, and leaves what follows intact', () => {
+  test('is skipped in constant memory and reported once, and the next line is intact', () => {
     setFlagsFromString('--expose-gc');
     const gc = runInNewContext('gc') as () => void;
     const held = () => {
@@ -161,7 +161,7 @@ describe('a line that is longer than the limit', () => {
     expect(lines).toEqual(['{"before":1}\n', '{"after":1}\n', '{"and":"then"}\n']);
   });
 
-  test('keeps its head and tail however it is cut', () => {
+  test('is reported with its head and tail for any split', () => {
     const line = Buffer.from(`${HEAD}${'é'.repeat(4000)}${TAIL}`);
     const stream = Buffer.concat([line, Buffer.from('\n{"after":1}\n')]);
     fc.assert(
@@ -178,14 +178,14 @@ describe('a line that is longer than the limit', () => {
     );
   });
 
-  test('and has no line feed before the stream ends is reported all the same', () => {
+  test('without a line feed at the end of the stream is reported', () => {
     const { lines, oversized } = split([Buffer.from('{"a":1}\n'), Buffer.alloc(80, 'x'), Buffer.alloc(80, 'y')], 100);
     expect(lines).toEqual(['{"a":1}']);
     expect(oversized).toHaveLength(1);
     expect(oversized[0]?.head.toString()).toMatch(/^x{80}y{80}\s*$/);
   });
 
-  test('and two of them in a row are two', () => {
+  test('after another one is reported separately', () => {
     const long = Buffer.alloc(150, 'x');
     const lf = Buffer.from('\n');
     const { lines, oversized } = split([long, lf, long, lf, Buffer.from('{"a":1}\n')], 100);

@@ -1,4 +1,4 @@
-// A long frame that was left in its chunks is, to everybody, the frame that it would have been in one.
+// A large frame in many chunks behaves like the same frame in one piece.
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { createConnection } from '../../../src/wire/connection.ts';
@@ -57,8 +57,8 @@ function described(frame: Frame) {
   return { kind, method, outcome, bytes: end - start, id: at(frame.id), sessionId: at(frame.sessionId), body: at(frame.body) };
 }
 
-describe('a long frame in many chunks', () => {
-  test('is not joined to be passed on', async () => {
+describe('a large frame in many chunks', () => {
+  test('is forwarded without joining', async () => {
     const line = Buffer.from(diff(300_000));
     const chunks = cut(line, [65_536]);
     const [frame] = read(chunks).frames as [Frame];
@@ -69,7 +69,7 @@ describe('a long frame in many chunks', () => {
     expect(recorder.bytes().equals(line)).toBe(true);
   });
 
-  test('leaves with its patches, which may be anywhere, be it across chunks', async () => {
+  test('is written with its patches, also across chunks', async () => {
     const line = Buffer.from(`{"id":"a-long-one","params":{"text":"${text(200_000)}","sessionId":"s-1"},"method":"m"}\n`);
     const [frame] = read(cut(line, [65_537])).frames as [Frame];
     const patches: Patch[] = [
@@ -94,7 +94,7 @@ describe('a long frame in many chunks', () => {
     ['a session id behind', `{"method":"m","params":{"x":"${text(200_000)}","sessionId":"s-9"}}\n`],
     ['many short strings', update(`"list":[${text(200_000, '"ab",')}"c"]`)],
     ['a long session id', update(`"t":"${text(200_000)}"`, `"${'s'.repeat(5000)}"`)],
-  ])('is the frame that it would be in one piece: %s', (_, line) => {
+  ])('equals the frame in one piece: %s', (_, line) => {
     const whole = Buffer.from(line);
     const expected = described(scanner.scan(whole, 0) as Frame);
     fc.assert(
@@ -129,7 +129,7 @@ describe('a long frame in many chunks', () => {
     ['a string without an end', diff(200_000).replace('"}]}}}', '')],
     ['a bracket too few', diff(200_000).replace('}]}}}', '}]}}')],
     ['a session id twice', update(`"t":"${text(200_000)}"`).replace('"update"', '"sessionId":"s-2","update"')],
-  ])('is refused as it would be in one piece: %s', (_, line) => {
+  ])('is refused as in one piece: %s', (_, line) => {
     const whole = Buffer.from(line);
     const inOne = read([whole]);
     expect(inOne.frames).toEqual([]);
@@ -137,7 +137,7 @@ describe('a long frame in many chunks', () => {
     for (const size of [65_536, 30_001, 4099]) expect(read(cut(whole, [size]))).toEqual(inOne);
   });
 
-  test('is refused when it is no UTF-8, wherever that is', () => {
+  test('is refused for invalid UTF-8 at any offset', () => {
     const whole = Buffer.from(diff(300_000));
     for (const at of [70_000, 131_071, 131_072, 250_001]) {
       const broken = Buffer.from(whole);
@@ -148,7 +148,7 @@ describe('a long frame in many chunks', () => {
     }
   });
 
-  test('is refused when half a character is made whole only by what was cut out between its bytes', () => {
+  test('is refused when eliding would complete half a character', () => {
     const whole = Buffer.from(update(`"x":"${'a'.repeat(300_000)}"`));
     // The last byte that stays of the second chunk, and the first ones of the third.
     whole[65_536 + 133] = 0xe2;
@@ -157,13 +157,13 @@ describe('a long frame in many chunks', () => {
     expect(read(cut(whole, [65_536]))).toEqual(read([whole]));
   });
 
-  test('has its method as it is, be it ever so long', () => {
+  test('keeps a very long method', () => {
     const method = `_${'long'.repeat(30_000)}`;
     const [frame] = read(cut(Buffer.from(`{"method":"${method}","params":{"x":"${'x'.repeat(200_000)}"}}\n`), [65_536])).frames;
     expect(frame?.method).toBe(method);
   });
 
-  test('does not hold up those behind it, and the next long one is another', () => {
+  test('does not affect the frames after it', () => {
     const lines = [diff(200_000), '{"method":"a"}\n{"method":"b"}\n', diff(150_000), update(`"x":"${text(200_000)}`), diff(140_000)];
     const seen = read(cut(Buffer.from(lines.join('')), [65_536]));
     expect(seen.frames.map(({ end, start }) => end - start)).toEqual(
@@ -172,14 +172,14 @@ describe('a long frame in many chunks', () => {
     expect(seen.refused).toHaveLength(1);
   });
 
-  test('that passes the limit is skipped, and leaves nothing behind', () => {
+  test('over the limit is skipped without a trace', () => {
     const seen = read(cut(Buffer.from(diff(400_000) + diff(150_000)), [65_536]), 300_000);
     expect(seen.oversized).toEqual([Buffer.byteLength(diff(400_000)) - 1]);
     expect(seen.frames).toHaveLength(1);
     expect(seen.frames[0]?.bytes.toString()).toBe(diff(150_000));
   });
 
-  test('can be kept, and is then like any other', () => {
+  test('can be detached', () => {
     const whole = Buffer.from(diff(200_000));
     const [frame] = read(cut(whole, [65_536])).frames as [Frame];
     const kept = detach(frame);
@@ -190,10 +190,10 @@ describe('a long frame in many chunks', () => {
   });
 });
 
-describe('the short form of a long frame', () => {
+describe('the short form of a large frame', () => {
   const long = (line: string): Frame => (read(cut(Buffer.from(line), [65_536])).frames as [Frame])[0];
 
-  test('is short, and tells what the frame is about', () => {
+  test('is short and has all short values', () => {
     const frame = long(update(`"status":"completed","x":"${text(1_000_000)}"`));
     const brief = briefOf(frame);
     expect(brief.end).toBeLessThan(20_000);
@@ -204,7 +204,7 @@ describe('the short form of a long frame', () => {
     expect(idTextOf(long(`{"id":"x","result":"${text(200_000)}"}\n`))).toBe('"x"');
   });
 
-  test('does not turn a long word into one that means something', () => {
+  test('never turns a long string into a keyword', () => {
     const frame = long(update(`"status":"comp${'x'.repeat(200_000)}leted"`));
     expect(stringIn(frame, 'update', 'status')).toBe(`comp${'x'.repeat(200_000)}leted`);
     const { bytes, body } = briefOf(frame);

@@ -68,7 +68,7 @@ const FRAMES_PER_SEED = 100;
 const SEEDS = 1200;
 
 describe('the scanner against JSON.parse', () => {
-  test(`on ${SEEDS * FRAMES_PER_SEED} generated and damaged frames it finds the same envelope or is unsure`, () => {
+  test(`on ${SEEDS * FRAMES_PER_SEED} generated and damaged frames it finds the same envelope or none`, () => {
     let sure = 0;
     let frames = 0;
     fc.assert(
@@ -107,7 +107,7 @@ const frameOf = (line: string) => {
   return { frame: scanner.scan(bytes, 0), decided: strictParse(bytes, 0, bytes.length - 1) };
 };
 
-describe('what the scanner is sure of', () => {
+describe('the scanner reads', () => {
   test.each([
     [
       'an id behind the params',
@@ -149,7 +149,7 @@ describe('what the scanner is sure of', () => {
   );
 });
 
-describe('what the scanner leaves to the careful path', () => {
+describe('the scanner leaves to the strict parser', () => {
   test.each([
     [
       'an escaped routing key',
@@ -162,7 +162,7 @@ describe('what the scanner leaves to the careful path', () => {
       `{"id":1,"method":"m","params":{"x":${'['.repeat(300)}${']'.repeat(300)}}}`,
       { method: 'm', kind: 'request' },
     ],
-  ])('%s still passes', (_, line, expected) => {
+  ])('%s, which passes', (_, line, expected) => {
     const { frame, decided } = frameOf(line);
     expect(frame).toBeUndefined();
     expect(decided).toMatchObject(expected);
@@ -189,13 +189,13 @@ describe('what the scanner leaves to the careful path', () => {
       `{"id":1,"method":"m","params":{"t":"${'a'.repeat(5000)}\t${'b'.repeat(5000)}"}}`,
       { why: 'broken' },
     ],
-  ])('%s is refused', (_, line, expected) => {
+  ])('%s, which is refused', (_, line, expected) => {
     const { frame, decided } = frameOf(line);
     expect(frame).toBeUndefined();
     expect(decided).toMatchObject(expected);
   });
 
-  test('invalid UTF-8 is refused with the id, so that the request can be answered', () => {
+  test('invalid UTF-8, which is refused with its id so that the request can be answered', () => {
     const line = Buffer.concat([Buffer.from('{"id":5,"method":"m","params":{"t":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}}\n')]);
     expect(strictParse(line, 0, line.length - 1)).toMatchObject({ why: 'broken', idText: '5', kind: 'request' });
   });

@@ -31,7 +31,7 @@ describe.each(scanners)('the end of the text of a string, in %s', (_, make) => {
     return scanner?.textEnd(from, to);
   };
 
-  test('is there', () => expect(scanner).toBeDefined());
+  test('is available', () => expect(scanner).toBeDefined());
 
   test.each([
     ['', 0],
@@ -51,7 +51,7 @@ describe.each(scanners)('the end of the text of a string, in %s', (_, make) => {
     ['\u007f\u00e9\u20ac\u{1f600}"', 10],
   ])('%j', (text, expected) => expect(end(Buffer.from(text))).toBe(expected));
 
-  test('is where the grammar says, whatever the bytes', () => {
+  test('agrees with the grammar for any bytes', () => {
     const part = fc.oneof(
       {
         weight: 6,

@@ -20,8 +20,8 @@ const isJson = (text: string) => {
   }
 };
 
-describe('the envelope of a line that is too long', () => {
-  test('says nothing untrue of a message', () => {
+describe('the envelope of an oversized line', () => {
+  test('agrees with the strict parser or is empty', () => {
     let told = 0;
     fc.assert(
       fc.property(fc.integer(), (seed) => {
@@ -43,7 +43,7 @@ describe('the envelope of a line that is too long', () => {
     expect(told).toBeGreaterThan(300);
   });
 
-  test('is read without complaint from any line, and an id in it can be sent back', () => {
+  test('never throws, and its id is valid JSON', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const random = seeded(seed);
@@ -61,7 +61,7 @@ describe('the envelope of a line that is too long', () => {
     ['an escape that there is not', `{"jsonrpc":"2.0","method":"a\\q","params":"${LONG}"}`],
     ['half an escape', `{"jsonrpc":"2.0","method":"a\\u12","params":"${LONG}"}`],
     ['a raw control character beside an escape', `{"jsonrpc":"2.0","method":"a\\n\t","params":"${LONG}"}`],
-  ])('has no method in it where that is broken text: %s', (_, line) => {
+  ])('has no method when the method is invalid: %s', (_, line) => {
     expect(envelope(line)).toMatchObject({ idText: undefined, method: undefined });
   });
 
@@ -72,11 +72,11 @@ describe('the envelope of a line that is too long', () => {
     ['a number with a leading zero', `{"id":007,"result":"${LONG}"}`],
     ['broken text behind the rest', `{"result":"${LONG}","id":"a\\q"}`],
     ['a number with a leading zero behind the rest', `{"result":"${LONG}","id":007}`],
-  ])('has no id in it where that is %s', (_, line) => {
+  ])('has no id when the id is %s', (_, line) => {
     expect(envelope(line).idText).toBeUndefined();
   });
 
-  test('is nothing where the line is', () => {
+  test('is empty for a line without one', () => {
     for (const line of ['', '{', '[', 'x'.repeat(9000), `"${LONG}`, `[{"id":1,"method":"m","params":"${LONG}"}]`])
       expect(envelope(line)).toEqual(NOTHING);
   });

@@ -14,12 +14,12 @@ function frameWith(body: string, key: 'params' | 'result' | 'error' = 'params'):
 }
 const judged = (body: string) => readBody(frameWith(body));
 
-describe('a body is read when every parser reads it alike', () => {
+describe('a body that all parsers read alike is read', () => {
   test.each(['params', 'result', 'error'] as const)('in %s', (key) => {
     expect(readBody(frameWith('{"a":[1,{"b":null}]}', key))).toEqual({ ok: true, value: { a: [1, { b: null }] } });
   });
 
-  test('a frame without one has undefined', () => {
+  test('a frame without a body gives undefined', () => {
     const bytes = Buffer.from('{"id":1,"method":"m"}\n');
     expect(readBody(strictParse(bytes, 0, bytes.length - 1) as Frame)).toEqual({ ok: true, value: undefined });
   });
@@ -32,7 +32,7 @@ describe('a body is read when every parser reads it alike', () => {
     ['text with brackets, commas and quotes in it', '{"a":"{[\\"a\\":1,\\"a\\":2","b":",\\"b\\":"}'],
     ['constructor and the like', '{"constructor":1,"hasOwnProperty":2,"toString":3}'],
     ['a scalar', '"text"'],
-  ])('%s is fine', (_, body) => {
+  ])('%s is accepted', (_, body) => {
     expect(judged(body)).toEqual({ ok: true, value: JSON.parse(body) });
   });
 });
@@ -62,12 +62,12 @@ describe('a body that parsers read differently is refused', () => {
     expect(refused.ok ? '' : refused.reason).toMatch(/deeper than 256/);
   });
 
-  test('depth is how deep it goes, not how often', () => {
+  test('many shallow values are not deep', () => {
     expect(judged(`[${Array.from({ length: 1000 }, () => '[[]]').join(',')}]`).ok).toBe(true);
   });
 });
 
-test('the verdict is that of an independent reader, and the value that of JSON.parse', () => {
+test('an independent parser agrees on refusals, and JSON.parse on values', () => {
   let refusals = 0;
   let reads = 0;
   fc.assert(

@@ -1,4 +1,4 @@
-// Frames from an agent on their way to the editor, in the order in which they came.
+// Frames from an agent to the client, in the order of arrival.
 import { failure } from '../errors.ts';
 import { routeFromAgent } from '../router/route.ts';
 import { detach, type Frame } from '../wire/frame.ts';
@@ -29,7 +29,7 @@ export function fromAgent(proxy: ProxyParts, agent: Agent, came: Frame): void {
   const nativeId = sessionIdOf(frame);
   if (nativeId === undefined) return pass(proxy, agent, undefined, frame);
   const isUnheardOf = !known || known.isDiscovered;
-  // A question passes at once: the agent may want its answer before it answers us.
+  // A request passes at once: the agent may need its answer before it answers us.
   if (isUnheardOf && agent.openings > 0 && frame.kind === 'notification' && hold(agent, nativeId, frame)) return;
   if (agent.refused.has(nativeId)) return forNobody(proxy, agent, frame);
   if (isUnheardOf && isEnded(agent, nativeId) && !isAsIfDirect(proxy, agent)) return forNobody(proxy, agent, frame);
@@ -57,7 +57,7 @@ function unroutable(proxy: ProxyParts, agent: Agent, frame: Frame): void {
   else proxy.context.counters.refusedFromAgents++;
 }
 
-/** Editors drop updates of sessions they have not heard of, and agents send some before the answer that would tell. */
+/** Clients drop updates of unknown sessions, and agents send some before the answer that opens the session. */
 function hold(agent: Agent, nativeId: string, frame: Frame): boolean {
   if (agent.earlyBytes > MAX_EARLY_BYTES) return false;
   const held = agent.early.get(nativeId) ?? [];
@@ -67,25 +67,25 @@ function hold(agent: Agent, nativeId: string, frame: Frame): boolean {
   return true;
 }
 
-/** The editor has left the session, or was never let into it. A question must still be answered, or its agent waits for ever. */
+/** The client has left the session, or never was in it. A request still needs an answer, or its agent waits for ever. */
 function forNobody(proxy: ProxyParts, agent: Agent, frame: Frame): void {
   proxy.context.counters.lateUpdates++;
   const sessionId = sessionIdOf(frame) ?? '';
   if (frame.kind === 'request') agent.fail(idTextOf(frame), failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
 }
 
-/** An agent may number its sessions anew in each life: one of an earlier life may be the one that it is just opening. One that ended in this
- * life stays ended until the agent has answered that it is open again: better a question refused than one asked where nobody is. */
+/** An agent may number its sessions anew after each start: an id that ended on an earlier connection may be the session it is opening now.
+ * One that ended on this connection stays ended until the agent has opened it again. */
 function isEnded({ ended, openings, generation }: Agent, nativeId: string): boolean {
   const endedIn = ended.get(nativeId);
   return endedIn !== undefined && (openings === 0 || endedIn === generation);
 }
 
-/** One agent in one process, and nobody to judge it: sessions that the editor has not opened are between the two. */
+/** One agent, one process, no policy: sessions that the client has not opened are none of our concern. */
 const isAsIfDirect = (proxy: ProxyParts, agent: Agent): boolean =>
   proxy.pool.single !== undefined && !proxy.context.enforcement && !agent.isIsolated;
 
-/** A session of the agent's own making (a subagent's, say): it passes, under an id that no session of another agent or process has. */
+/** A session that the agent made itself, for a subagent for example. It passes under an id that no other session has. */
 function meet(proxy: ProxyParts, agent: Agent, nativeId: string): Session | undefined {
   if (isAsIfDirect(proxy, agent)) return undefined;
   return proxy.registry.discover(agent, nativeId);
@@ -117,7 +117,7 @@ function update(proxy: ProxyParts, session: Session | undefined, frame: Frame, i
   if (kind === 'current_mode_update' || kind === 'config_option_update') proxy.context.enforcement.modeUpdate(session, frame);
 }
 
-/** The editor does not know this session; whoever opened it does. */
+/** The client does not know a delegated session; its delegation gets the updates. */
 function forErrand(proxy: ProxyParts, session: Session, delegation: DelegatedSession, kind: string | undefined, frame: Frame): void {
   delegation.hear(frame);
   if (!proxy.context.enforcement) return;

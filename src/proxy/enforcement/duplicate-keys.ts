@@ -1,18 +1,18 @@
-// Updates that say one thing to whoever takes the first of two equal keys, and another to whoever takes the last.
+// Updates with duplicate keys: readers that take the first key and readers that take the last see different updates.
 import type { Frame } from '../../wire/frame.ts';
 import { members } from '../../wire/json-path.ts';
 import { briefOf } from '../../wire/scanner/large-frame.ts';
 import { doubtOf } from '../../wire/scanner/strict-parse.ts';
 import { factOf } from '../../wire/scanner/template-cache.ts';
 
-/** These tell of modes, which are judged as a whole. */
+/** Updates about modes are evaluated as a whole. */
 const OF_MODES = new Set<string | undefined>(['current_mode_update', 'config_option_update']);
 
-/** What an update is, and which call it speaks of. */
+/** The kind of an update, and the call it is about. */
 const TELLING = ['sessionUpdate', 'toolCallId'];
 const KEYS = ['update', ...TELLING].map((key) => `"${key}"`);
 
-/** Why what an update is, or which call or mode it speaks of, cannot be told. Other doubts about a tool call only mean that nothing is known of it. */
+/** Why the kind, the call or the mode of an update is ambiguous. Other ambiguities of a tool call only mean that nothing is known of it. */
 export function duplicateKeyUpdates(kind: string | undefined, frame: Frame): string | undefined {
   return factOf(frame, keyTwice) ?? (OF_MODES.has(kind) ? doubtOf(frame) : undefined);
 }

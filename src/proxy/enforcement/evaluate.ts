@@ -1,5 +1,5 @@
-// One matter from question to record: what is asked, what the policy or an earlier answer says of it, and the line that is written before
-// anybody hears the outcome.
+// An action from request to audit line: the action itself, the decision of the policy or of a remembered answer, and the line, which is written
+// before the outcome takes effect.
 import type { Audit, Written } from '../../audit/audit.ts';
 import type { AnsweredBy } from '../../audit/audit-line.ts';
 import { fields } from '../../json-object.ts';
@@ -18,12 +18,12 @@ import type { Session } from '../sessions/session.ts';
 import type { EnforcementHost, PassOn } from './enforcement.ts';
 import { stateOf } from './enforcement-state.ts';
 
-/** What the guard is given from outside: a policy that may be replaced at any time, places to write to, and the file system's view of a path. */
+/** The policy, which may be replaced at any time, the places to write to, and the file system's view of a path. */
 export type EnforcementDeps = {
   readonly current: () => CurrentPolicy;
-  /** Nothing is blocked, and the records say what would have been. */
+  /** Blocks nothing, and records what would have been blocked. */
   readonly isObserving: boolean;
-  /** Whether there is somebody to ask; if not, ask is deny. */
+  /** Whether a user can be asked; if not, ask means deny. */
   readonly isInteractive: boolean;
   readonly audit: Audit;
   readonly remembered: RememberedAnswers;
@@ -54,7 +54,7 @@ export type PendingAction = {
   readonly sinceMs: number;
 };
 
-/** For whoever waits for an answer: the chunk that the request came in is let go of. */
+/** For an action that waits for an answer: releases the chunk that the request came in. */
 export function kept(action: PendingAction): PendingAction {
   return { ...action, request: Buffer.from(action.request) };
 }
@@ -71,7 +71,7 @@ export function evaluate(deps: EnforcementDeps, about: About, request: Buffer | 
   return { ...about, asked, decision, verdict: decision.verdict, by, request, policyHash: hash, sinceMs };
 }
 
-/** Where nothing lies, for a session whose directory nobody knows: no rule about `$cwd` fits anything there. */
+/** For a session whose directory is unknown: no path lies there, so no rule about `$cwd` matches. */
 export const NOWHERE = '/dev/null/nowhere';
 
 export function placeFor(deps: EnforcementDeps, { agent, session }: About): Place {
@@ -87,7 +87,7 @@ export function placeFor(deps: EnforcementDeps, { agent, session }: About): Plac
   };
 }
 
-/** A request that could not be read far enough to be judged. */
+/** A request that cannot be read well enough to be evaluated. */
 export function recordUnread(deps: EnforcementDeps, about: About, request: Buffer | string, why: string): void {
   const action = evaluate(deps, about, request, (place) => toolAction(place, 'other', 'unread'));
   record(
@@ -99,12 +99,12 @@ export function recordUnread(deps: EnforcementDeps, about: About, request: Buffe
   );
 }
 
-/** The user has said yes, and by then it was not to be allowed any more. */
+/** The user consents, but the policy denies it by now. */
 export function recordLate(deps: EnforcementDeps, action: PendingAction, why: string): void {
   record(deps, { ...action, decision: { ...action.decision, why } }, 'refused', 'policy', 'deny');
 }
 
-/** Writes the matter down; false when it could not be, and then nothing may be allowed without a question. */
+/** Writes the audit line; false when that fails: then nothing may be allowed without asking. */
 export function record(
   deps: EnforcementDeps,
   action: PendingAction,
@@ -117,7 +117,7 @@ export function record(
 
 type Outcome = { readonly option: string; readonly by: AnsweredBy; readonly verdict: Verdict; readonly answerIn?: number };
 
-/** The same, for whoever needs to know which line it became. */
+/** The same, and returns the number of the line. */
 export function write(deps: EnforcementDeps, action: PendingAction, { option, by, verdict, answerIn }: Outcome): Written {
   const { agent, session, surface, asked, decision, request, policyHash, sinceMs } = action;
   return deps.audit.record({
@@ -140,7 +140,7 @@ export function write(deps: EnforcementDeps, action: PendingAction, { option, by
   });
 }
 
-/** Nobody knows who it was: every program of the machine can knock at a door. */
+/** The sender is unknown: every program of the machine can connect. */
 export function recordRefusedToken(deps: EnforcementDeps, why: string): void {
   deps.audit.record({
     ...{ agent: '', method: 'mcp', request: '', summary: 'mcp: a connection', evidence: 'raw', verdict: 'deny', why },
@@ -148,7 +148,7 @@ export function recordRefusedToken(deps: EnforcementDeps, why: string): void {
   });
 }
 
-// A request of an agent's that a policy has a say in, with everything its surface needs.
+/** A request from an agent that the policy covers. */
 export type Asking = {
   readonly agent: Agent;
   readonly session: Session | undefined;

@@ -1,5 +1,5 @@
-// fs/* and terminal/create in the normal form, and as they are shown to a person. What cannot be read to the letter is undefined: an editor may
-// read it more generously than we do.
+// fs/* and terminal/create as actions, and as the user sees them. Params that are not exactly as the protocol has them give undefined: a client may
+// read them more generously.
 import path from 'node:path';
 import type { Action, Place } from '../../policy/actions/action.ts';
 import { fileUse, type Grant, terminalUse } from '../../policy/actions/grant.ts';
@@ -58,10 +58,10 @@ const JUDGED: Readonly<Record<string, (params: Params) => Surface | undefined>> 
   },
 };
 
-/** These speak of a terminal that was judged when it was created. */
+/** They name a terminal that was evaluated when it was created. */
 const FOLLOWING = new Set(['terminal/output', 'terminal/wait_for_exit', 'terminal/kill', 'terminal/release']);
 
-/** Whatever calls itself a matter of files or terminals is one, whether or not we have heard of it. */
+/** Every method with the prefix of files or terminals, known or not. */
 export const isEvaluated = (method: string): boolean => /^_?(fs|terminal)\//i.test(method) && !FOLLOWING.has(method);
 
 export function surfaceOfMethod(method: string, params: Params): Surface | undefined {
@@ -77,7 +77,7 @@ function written(file: string, content: string): unknown {
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** Absolute, and without the steps upwards that lead elsewhere behind a link: names, the disk and an editor must mean the same file by it. */
+/** Absolute and without `..`, which leads elsewhere behind a link: the policy, the disk and the client must mean the same file. */
 const isPath = (value: unknown): value is string =>
   isText(value) && path.isAbsolute(value) && !value.includes('\0') && !value.split(/[\\/]/).includes('..');
 

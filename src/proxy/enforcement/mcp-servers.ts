@@ -1,4 +1,4 @@
-// mcp/message: calls to tools of servers that live in the editor. They name no session; a question is asked in the agent's latest one.
+// mcp/message: calls to tools of servers inside the client. They name no session; the user is asked in the agent's latest one.
 import { failure, type ProxyError } from '../../errors.ts';
 import type { Action, Place } from '../../policy/actions/action.ts';
 import { hostAction, mcpAction, startAction } from '../../policy/actions/surfaces.ts';
@@ -53,7 +53,7 @@ export function mcpCall(deps: EnforcementDeps, asking: Asking): void {
     record(deps, action, 'passed');
     return void passOn(frame);
   }
-  // What no rule speaks of is left to the editor, whose tools they are; it may ask for itself.
+  // Without a rule the client decides: the tools are its own, and it may ask the user itself.
   const isLeftOpen = action.verdict === 'ask' && action.decision.rule === undefined;
   if ((action.verdict === 'allow' || isLeftOpen) && record(deps, action, 'passed')) return void passOn(frame);
   const idText = idOf(asking);
@@ -82,12 +82,12 @@ function nameOf(agent: Agent, serverId: unknown): string | undefined {
 
 const memberText = ({ bytes, body }: Frame, key: string): string | undefined => stringAt(bytes, memberAt(bytes, body, key));
 
-// MCP servers that the editor wants an agent to start or reach: judged when the session is opened.
+// MCP servers that a client brings for an agent to start or reach: evaluated when the session is opened.
 type Server = { readonly name?: unknown; readonly command?: unknown; readonly args?: unknown; readonly url?: unknown };
 
 type ReadableServer = { readonly name?: unknown; readonly command?: string; readonly args?: readonly string[]; readonly url?: string };
 
-/** The first server that is denied. What would be asked is settled: it is the user's own editor that brings the server. */
+/** The first server that is denied. `ask` passes: the user's own client brings the server. */
 export function refusesServers(deps: EnforcementDeps, agent: Agent, paramsText: string | undefined): ProxyError | undefined {
   if (paramsText === undefined) return undefined;
   const { mcpServers, cwd } = (JSON.parse(paramsText) ?? {}) as { mcpServers?: unknown; cwd?: unknown };
@@ -128,6 +128,6 @@ function requestOf({ name, command, args, url }: ReadableServer, cwd: string | u
     const words = args ?? [];
     return (place) => startAction(at(place), [command, ...words], String(name));
   }
-  // Servers that live in the editor itself have neither; their calls are judged one by one.
+  // Servers inside the client have neither; their calls are evaluated one by one.
   return url !== undefined ? (place) => hostAction(at(place), 'fetch', url) : undefined;
 }

@@ -13,7 +13,7 @@ import { agentStateOf } from './enforcement-state.ts';
 import { type EnforcementDeps, evaluate, record, recordUnread } from './evaluate.ts';
 import { violation } from './observed-actions.ts';
 
-// Where an answer or an update speaks of modes, in either of the two ways agents have: `modes`, and options of the category `mode`.
+// Places where an answer or an update lists modes. Agents have two forms: `modes`, and options of the category `mode`.
 /** One such place: which mode is current, which there are, and how another is set. */
 export type ModeList = {
   readonly current: string | undefined;
@@ -96,7 +96,7 @@ export function narrow(deps: EnforcementDeps, agent: Agent, frame: Frame, holder
   return patched(frame, patches);
 }
 
-/** Why the editor may not set it. */
+/** Why the client may not set it. */
 export function refusesChange(deps: EnforcementDeps, method: string, session: Session | undefined, frame: Frame): ProxyError | undefined {
   const params = readBody(frame);
   if (!params.ok) return deps.isObserving ? undefined : failure('AMBIGUOUS', [params.reason]);
@@ -117,7 +117,7 @@ export function refusesChange(deps: EnforcementDeps, method: string, session: Se
   return failure('MODE_REFUSED', [wanted, agent.name, isRefused ? 'the policy refuses it' : action.decision.why], { agent: agent.name });
 }
 
-/** Their answers make a session that nobody has heard of. */
+/** Their answers open a new session. */
 const OPENING = new Set(['session/new', 'session/fork']);
 /** And these bring one back. */
 const RETURNING = new Set(['session/load', 'session/resume']);
@@ -149,7 +149,7 @@ export function settleMode(deps: EnforcementDeps, agent: Agent, call: Call, answ
   };
   const doubt = isLookedAt ? doubtOf(answer) : undefined;
   if (doubt !== undefined) {
-    // The editor may read other modes in it than we do.
+    // The client may read other modes in it than the policy does.
     const error = failure('ANSWER_REFUSED', [`agent "${agent.name}"`, call.method, doubt], { agent: agent.name });
     recordUnread(deps, { agent, session, surface: call.method }, answer.bytes.subarray(answer.start, answer.end), doubt);
     if (sessionId !== undefined && call.method !== 'session/set_config_option') refuse(sessionId, error);
@@ -187,7 +187,7 @@ export function settleMode(deps: EnforcementDeps, agent: Agent, call: Call, answ
   move(modeListsIn(kept.bytes, kept.body).filter(({ current }) => current !== undefined && !isAllowed(deps, agent, current)));
 }
 
-/** Modes in which every agent we know asks. Nobody is moved into a mode that might be looser than the one that is refused. */
+/** Modes in which every known agent asks permission. The proxy never sets a mode that might be less strict than the refused one. */
 const ASKING_MODES = ['default', 'plan', 'ask', 'read-only', 'manual'];
 
 function targetFor(deps: EnforcementDeps, agent: Agent, { modes }: ModeList): string | undefined {

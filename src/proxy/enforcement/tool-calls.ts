@@ -1,4 +1,4 @@
-// Calls of the tools we lend: carried out by us, so known at first hand. Files and commands are judged as such, and by the tool's name besides.
+// Calls of host tools. The proxy runs them, so it knows what they do: files and commands are evaluated as such, and also by the tool's name.
 import type { GateVerdict, ToolRequest } from '../../mcp/server/gate.ts';
 import type { Action, Place } from '../../policy/actions/action.ts';
 import { mcpAction, pathAction, terminalAction, toolAction } from '../../policy/actions/surfaces.ts';
@@ -28,7 +28,7 @@ export async function hostToolCall(
     record(deps, action, 'passed');
     return { allow: true };
   }
-  // To ask whether the user may be asked, or whether the session may know its own name, would be absurd, unless a rule wants it.
+  // A tool that only asks the user, or only reads the session's own data, needs no permission unless a rule demands it.
   const isHarmless = !firstHand && (request.effect === 'ask' || request.effect === 'read');
   if (action.verdict === 'ask' && isHarmless && action.decision.rule === undefined)
     return record(deps, action, 'passed', action.by, 'allow') ? { allow: true } : NOT_WRITTEN;
@@ -41,12 +41,12 @@ export async function hostToolCall(
   return askAboutCall(deps, { action, session, shown, look, signal, allowed: allowed(action) });
 }
 
-/** Whoever names the tool in order to refuse it means it, whatever it is called with. That no rule allows it by its name says nothing yet. */
+/** A rule that denies the tool by name holds for all arguments. The absence of a rule that allows it by name decides nothing. */
 const isRefused = ({ asked, decision }: PendingAction): boolean => asked.isUnreadable || decision.rule?.verdict === 'deny';
 
 export const NOT_WRITTEN: GateVerdict = { allow: false, reason: 'the decision could not be written down, so it is not carried out' };
 
-/** With the place that was judged: what is opened must be that very one. */
+/** With the evaluated path: only that file may be opened. */
 function allowed({ asked }: PendingAction): GateVerdict {
   const evaluatedPath = asked.kind === 'mcp' || asked.kind === 'execute' ? undefined : asked.paths[0]?.path;
   return { allow: true, ...(evaluatedPath !== undefined && { evaluatedPath }) };
@@ -84,7 +84,7 @@ export function mayRead(deps: EnforcementDeps, session: Session, file: string): 
   return evaluate(deps, about, file, (place) => pathAction(place, 'read', file)).verdict === 'allow';
 }
 
-// Calls of tools of the editor's own servers that go through a bridge of ours: known by name and arguments, like those of servers in the editor itself.
+/** A call of a tool of the client's own server through a bridge: known by name and arguments, like calls to servers inside the client. */
 export async function bridgedCall(deps: EnforcementDeps, session: Session, call: BridgedCall, signal: AbortSignal): Promise<GateVerdict> {
   const about = { agent: session.agent, session, surface: 'tools/call' };
   const look = () => evaluate(deps, about, JSON.stringify(call), (place) => mcpAction(place, call));
@@ -93,7 +93,7 @@ export async function bridgedCall(deps: EnforcementDeps, session: Session, call:
     record(deps, action, 'passed');
     return { allow: true };
   }
-  // What no rule speaks of goes as it would without the bridge: it is the editor that brought the server, and the agent that asks for its own calls.
+  // Without a rule it passes as without the bridge: the client brought the server, and the agent asks permission for its own calls.
   const isLeftOpen = action.verdict === 'ask' && action.decision.rule === undefined;
   if (action.verdict === 'allow' || isLeftOpen) return record(deps, action, 'passed') ? { allow: true } : NOT_WRITTEN;
   if (action.verdict === 'deny') {
@@ -104,8 +104,8 @@ export async function bridgedCall(deps: EnforcementDeps, session: Session, call:
   return askAboutCall(deps, { action, session, shown, look, signal, allowed: { allow: true } });
 }
 
-// What the user does with a file of a session by hand, in the console: judged like the agent's own request for it. Where a rule wants the user
-// asked, the user has answered by doing it.
+/** The user reads or edits a file of a session in the console. Evaluated like the agent's own request; where a rule demands the
+ * user's consent, the action itself is the consent. */
 export function byUser(deps: EnforcementDeps, session: Session, act: 'read' | 'edit', file: string): GateVerdict {
   const about = { agent: session.agent, session, surface: `console/${act}` };
   const action = evaluate(deps, about, JSON.stringify({ act, file }), (place) => pathAction(place, act, file));

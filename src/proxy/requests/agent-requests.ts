@@ -46,18 +46,18 @@ export type AgentRequests = {
 
   /** Passes an agent's request on to the client. */
   put(request: NewAgentRequest, frame: Frame, patches: readonly Patch[]): AgentRequest;
-  /** Puts a permission request of ours to the client, on behalf of an agent's request. */
+  /** Puts the policy's own permission request to the client, on behalf of an agent's request. */
   putOwn(request: NewAgentRequest, paramsText: string): AgentRequest;
   /** Sends a request of our own; the returned function withdraws it. */
   ask(method: string, paramsText: string, onAnswer: (answer: Frame) => void): () => void;
-  /** Sends a request of our own whose answer nobody needs. */
+  /** Sends a request of our own and ignores its answer. */
   send(method: string, paramsText: string): void;
 
   /** The client has answered a request. */
   answered(answer: Frame): void;
-  /** The client's answer cannot be used: whoever waits for it, here or at an agent, gets an error instead. */
+  /** The client's answer cannot be used: the agent that waits for it, or our own code, gets an error instead. */
   unusable(key: string, error: ProxyError): void;
-  /** Somebody has answered in the client's place: the client no longer needs to. */
+  /** The request was answered in the console: the client no longer needs to. */
   answeredElsewhere(answer: Frame): void;
 
   /** The agent withdraws a request: its notification passes, and the client still answers. */

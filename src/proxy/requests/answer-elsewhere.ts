@@ -1,4 +1,4 @@
-// A question that somebody answers in another place than the editor: the first answer counts, and the other place is told.
+// Requests that the user answers in the console instead of the client. The first answer counts, and the client is told.
 import type { GateVerdict } from '../../mcp/server/gate.ts';
 import { parseLine } from '../../wire/scanner/strict-parse.ts';
 import { resultLine } from '../messages.ts';
@@ -7,18 +7,18 @@ import { tell } from '../sessions/attachments.ts';
 import { cancelTurns } from '../turns/cancel.ts';
 
 export type ElsewhereAnswer = {
-  /** The question's id, as the editor knows it. */
+  /** The id that the client knows. */
   readonly id: string;
-  /** To a permission question: the option's id; undefined for none of them. */
+  /** For a permission request: the selected option; undefined for none. */
   readonly optionId?: string | undefined;
   /** To an elicitation. */
   readonly reply?: { readonly action: string; readonly content?: unknown } | undefined;
-  /** For the editor: where it was answered, and how. */
+  /** For the message to the client: the place and the answer. */
   readonly where: string;
   readonly how: string;
 };
 
-/** As if the editor had said it, with all that a policy does with answers. False when the question is not open any more. */
+/** Handles the answer like one from the client, with the policy. False when the request is not open. */
 export function answerElsewhere(proxy: ProxyParts, { id, optionId, reply, where, how }: ElsewhereAnswer): boolean {
   const session = proxy.requests.open(id)?.session;
   if (proxy.requests.methodOf(id) !== (reply ? 'elicitation/create' : 'session/request_permission')) return false;

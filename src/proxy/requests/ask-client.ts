@@ -6,7 +6,7 @@ import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 
-/** The editor's own words on why it did not do it. */
+/** The client's error. */
 export class ClientRefusal extends Error {
   override readonly name = 'EditorRefusal';
 }

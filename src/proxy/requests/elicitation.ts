@@ -12,14 +12,14 @@ import type { Put } from './receive-request.ts';
 /** Per session. */
 const MAX_ELICITATIONS = 32;
 
-/** May speak of a request of the editor's, by the id the agent saw, and brings an id of its own that another agent may use too. */
+/** An elicitation may refer to a client request, by the id the agent saw, and has an id of its own that another agent may use too. */
 export function elicitation(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, put: Put): void {
   const { bytes, body } = frame;
   const patches: Patch[] = [];
   const about = memberAt(bytes, body, 'requestId');
   const request = about && agent.findCall(textOf(bytes, about))?.request;
   if (about) {
-    // About a request of ours, or none at all: nobody is there to be asked.
+    // About one of our own requests, or none at all: there is no user to ask.
     if (!request) return agent.succeed(idTextOf(frame), '{"action":"cancel"}');
     patches.push({ span: about, text: request.idText });
   }
@@ -39,7 +39,7 @@ export function elicitation(proxy: ProxyParts, agent: Agent, session: Session | 
   put(patches, owner && { session: owner });
 }
 
-/** With several agents, an id that this one has not asked under may be another's: the client must not take that one for completed. */
+/** With several agents, an id that this agent has not used may be another's: the client must not take that one for completed. */
 export function completeElicitation(proxy: ProxyParts, agent: Agent, frame: Frame): void {
   const named = memberAt(frame.bytes, frame.body, 'elicitationId');
   const name = stringAt(frame.bytes, named);

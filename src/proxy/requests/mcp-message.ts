@@ -1,4 +1,4 @@
-// Calls of agents to MCP servers that live in the editor. Progress comes back by server and request id, so two agents must not share a pair.
+// Agents' calls to MCP servers inside the client. Progress names the server and the request id, so two agents must not share a pair.
 import { failure } from '../../errors.ts';
 import type { Frame, Span } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
@@ -25,7 +25,7 @@ export function mcpMessage(proxy: ProxyParts, agent: Agent, frame: Frame, put: P
   put(patches, { onClosed: () => proxy.requests.mcpRequests.release(publicName) });
 }
 
-/** What the editor says of such a call while it is under way. */
+/** The client's notifications about a call under way. */
 export function mcpProgress(proxy: ProxyParts, frame: Frame): void {
   const serverId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'serverId')) ?? '';
   const requestId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'requestId')) ?? '';

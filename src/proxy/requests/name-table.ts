@@ -1,8 +1,8 @@
-// Names that agents choose independently and the editor must tell apart: the first keeps its name, a later equal one gets another.
+// Names that agents choose independently and the client must tell apart: the first keeps its name, a later equal one gets an alias.
 import type { Agent } from '../agents/agent.ts';
 
 export type Aliases = {
-  /** The name for the editor. An agent may use a name several times at once: each use is released on its own. */
+  /** The name for the client. An agent may use a name several times at once: each use is released separately. */
   claim(agent: Agent, name: string): string;
   /** Whose name it is, and how that agent spells it. */
   find(publicName: string): { readonly agent: Agent; readonly name: string } | undefined;

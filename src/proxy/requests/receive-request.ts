@@ -18,20 +18,20 @@ import { elicitation } from './elicitation.ts';
 import { mcpMessage } from './mcp-message.ts';
 import { isServed, serveWorkspace, withdrawServed } from './serve-workspace.ts';
 
-/** Per session: more than any person can attend to, few enough for the editor to bear. */
+/** Per session: more than a person can attend to, and few enough for the client. */
 const MAX_PERMISSIONS = 32;
 const MAX_TERMINALS = 64;
 
-/** Puts the question at hand to the editor, with these changes. */
+/** Puts the request to the client, with these changes. */
 export type Put = (
   patches: readonly Patch[],
   more?: Partial<Pick<AgentRequest, 'onClosed' | 'session'>> & {
-    /** With the session that it is asked in by then: it may have been asked before that was open. */
+    /** With the request's current session, which may have been opened after the request came. */
     readonly onAnswer?: (answer: Frame, session: Session | undefined) => boolean;
   },
 ) => void;
 
-/** To the editor, or to our own workspace in its place, unless it is for our own server or a policy settles it first. */
+/** Our own server and the policy come first; then the client answers, or our workspace in its place. */
 export function receiveRequest(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, key: Key): void {
   const idText = idTextOf(frame);
   const before = proxy.requests.find(agent, idText);
@@ -46,7 +46,7 @@ export function receiveRequest(proxy: ProxyParts, agent: Agent, session: Session
   else passOn(proxy, agent, session, frame, key);
 }
 
-/** A session that the agent spoke of may have been opened while the policy's own request about it waited. */
+/** A session that the agent named early may have been opened while the policy's own request waited. */
 function openBy(agent: Agent, session: Session | undefined): Session | undefined {
   return session && (agent.sessions.get(session.nativeId) ?? session);
 }
@@ -118,18 +118,18 @@ function noteTerminal(proxy: ProxyParts, agent: Agent, session: Session | undefi
   return false;
 }
 
-/** The editor tells terminals apart by id alone: without this, one agent could read another's. */
+/** Clients know terminals only by id: without this check, one agent could read another's. */
 function terminal(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, put: Put): void {
   const terminalId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'terminalId')) ?? '';
   const owner = proxy.registry.terminalOwner(terminalId);
-  // With one agent, an id that we have not seen made is the editor's to judge.
+  // With one agent, the client decides about a terminal that we have not seen created.
   const isOwn = owner ? owner.agent === agent && owner.sessionId === session?.publicId : proxy.pool.single !== undefined;
   if (!isOwn) return agent.fail(idTextOf(frame), failure('TERMINAL_FOREIGN', [terminalId]));
   if (frame.method === 'terminal/release') proxy.registry.removeTerminal(terminalId, session);
   put([]);
 }
 
-/** The agent takes a question back; the editor knows it by another id, and still answers it. */
+/** The agent withdraws a request. The client knows it by another id, and still answers it. */
 export function withdrawRequest(proxy: ProxyParts, agent: Agent, frame: Frame): void {
   const span = memberAt(frame.bytes, frame.body, 'requestId');
   const asked = span && proxy.requests.find(agent, textOf(frame.bytes, span));

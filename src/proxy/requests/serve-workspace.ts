@@ -1,4 +1,4 @@
-// Files and terminals that the editor does not have: agents are told that they are there, and we answer for them.
+// Files and terminals that the client lacks: agents see the capability, and our workspace answers.
 
 import { failure, ProxyError } from '../../errors.ts';
 import { fields } from '../../json-object.ts';
@@ -24,7 +24,7 @@ export type Serving = {
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** What the editor says of itself, completed by what we serve in its place. Its own capabilities always come first. */
+/** The client's capabilities and those that our workspace adds. The client's own come first. */
 export function withWorkspace(workspace: Workspace | undefined, said: Omit<InitializeParams, 'served'>): InitializeParams {
   const own = fields(said.clientCapabilities);
   const fs = fields(own.fs);
@@ -55,7 +55,7 @@ export function rootsFor(proxy: ProxyParts, openParams: string | undefined): Roo
   return rootsOf([cwd, ...(Array.isArray(additionalDirectories) ? additionalDirectories : [])]);
 }
 
-/** Whether a request of an agent's is ours to answer, since the editor cannot. */
+/** Whether our workspace answers the method, because the client cannot. */
 export const isServed = (proxy: ProxyParts, method: string | undefined): boolean =>
   method !== undefined && proxy.pool.initializeParams?.served.has(method) === true;
 
@@ -77,7 +77,7 @@ export function serveWorkspace(
     idText,
     method,
     answer(say) {
-      // Nobody waits for it in another life of the agent, nor after it was taken back.
+      // Another connection of the agent does not wait for it, nor does an agent that has withdrawn it.
       if (session.serving.delete(serving) && agent.connection === connection) say();
     },
   };
@@ -93,7 +93,7 @@ function asProxyError(method: string, error: unknown): ProxyError {
   return error instanceof ProxyError ? error : failure('INTERNAL', [method, error instanceof Error ? error.message : String(error)]);
 }
 
-/** The agent takes a request back. Only waiting can be called off: what is being read, written or started is answered when it is done. */
+/** The agent withdraws a request. Only waiting can be cancelled: a read, a write or a start is answered when it is done. */
 export function withdrawServed(agent: Agent, frame: Frame): boolean {
   const span = memberAt(frame.bytes, frame.body, 'requestId');
   const id = span && canonicalId(textOf(frame.bytes, span));

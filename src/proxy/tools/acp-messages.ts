@@ -11,7 +11,7 @@ import type { Agent } from '../agents/agent.ts';
 import type { ProxyParts } from '../parts.ts';
 import type { ToolAttachments } from './host-tools.ts';
 
-/** Whether the request is for a server of ours; then it is answered here. */
+/** Answers the request if it is for one of our own servers; true when it was. */
 export function takenByUs({ tools: { attachments: toolAttachments } }: ProxyParts, agent: Agent, frame: Frame): boolean {
   if (!toolAttachments) return false;
   switch (frame.method) {
@@ -44,7 +44,7 @@ function channelOf({ channels, hostTools }: ToolAttachments, toolServer: ToolSer
   return channel;
 }
 
-/** The lease behind the connection a frame names, if it is this agent's. */
+/** The tool server behind the connection that a frame names, if it is this agent's. */
 function connected({ byConnectionId }: ToolAttachments, agent: Agent, frame: Frame): ToolServer | undefined {
   const entry = byConnectionId.get(stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'connectionId')) ?? '');
   return entry?.agent === agent ? entry.toolServer : undefined;
@@ -58,7 +58,7 @@ function message(toolAttachments: ToolAttachments, agent: Agent, frame: Frame): 
   const toolServer = isOld ? connected(toolAttachments, agent, frame) : entry.toolServer;
   const idText = idTextOf(frame);
   if (!toolServer && serverId.startsWith(OUR_SERVER)) {
-    // Of a session that is over, or of another agent's. The editor has never heard of it.
+    // The session has ended, or the server is another agent's. The client does not know it.
     agent.fail(idText, failure('MCP_REFUSED', ['the session this server belonged to has ended']));
     return true;
   }
@@ -77,7 +77,7 @@ function message(toolAttachments: ToolAttachments, agent: Agent, frame: Frame): 
     asked.params,
     (reply) => {
       open.delete(idText);
-      if (agent.connection !== connection) return; // to another life the id means something else
+      if (agent.connection !== connection) return; // on another connection the id belongs to another request
       // The current draft wraps the inner answer, the older one has it as it is.
       if (!isOld) agent.succeed(idText, JSON.stringify(reply));
       else if ('result' in reply) agent.succeed(idText, JSON.stringify(reply.result));

@@ -1,4 +1,4 @@
-// A session's files and terminals for the tools we lend: the editor's, where it has them, else whatever serves them instead.
+// A session's files and terminals for host tools: the client's where it has them, else our own workspace.
 import { failure } from '../../errors.ts';
 import type { Ability, ExitStatus, TerminalOutput, Terminals, Workspace } from '../../mcp/server/tool.ts';
 import { createDescriptors } from '../../workspace/descriptors.ts';
@@ -17,13 +17,13 @@ type ClientCapabilities = {
 const capabilitiesOf = (proxy: ProxyParts): ClientCapabilities =>
   (proxy.pool.initializeParams?.clientCapabilities ?? {}) as ClientCapabilities;
 
-/** What there is of the editor's, or of ours in its name. */
+/** The client's capabilities, with the ones that our workspace adds. */
 function offered(proxy: ProxyParts) {
   const { fs, terminal } = capabilitiesOf(proxy);
   return { canRead: fs?.readTextFile === true, canWrite: fs?.writeTextFile === true, hasTerminals: terminal === true };
 }
 
-/** Whether a request of a lent tool's is ours to answer, since the editor cannot. */
+/** Whether our workspace answers a request of a host tool, because the client cannot. */
 function isOurs(proxy: ProxyParts, method: string): boolean {
   if (isServed(proxy, method)) return true;
   const { canRead, canWrite, hasTerminals } = offered(proxy);
@@ -31,7 +31,7 @@ function isOurs(proxy: ProxyParts, method: string): boolean {
   return !canClient && proxy.context.workspace !== undefined;
 }
 
-/** What can be lent on this connection, whatever the session. */
+/** What host tools can do on this connection, in any session. */
 export function abilitiesOf(proxy: ProxyParts): Set<Ability> {
   const { canRead, canWrite, hasTerminals } = offered(proxy);
   const abilities = new Set<Ability>(['ask', 'list', 'search']);
@@ -50,7 +50,7 @@ export function workspaceOf(proxy: ProxyParts, session: Session, roots: Roots): 
       ? unless(signal, served(proxy, session, session.roots ?? roots, method, { sessionId: session.publicId, ...params }, evaluatedPath))
       : askClient(proxy, method, { sessionId: session.publicId, ...params }, signal);
   return {
-    // ACP has no way to ask an editor for these two.
+    // ACP has no client method for these two.
     listDirectory: ({ path }) => listDirectory(descriptors, roots, path),
     searchFiles: (params, signal) =>
       searchFiles(descriptors, roots, { ...params, mayRead: (file) => proxy.context.enforcement?.mayRead(session, file) ?? true }, signal),
@@ -70,7 +70,7 @@ export function workspaceOf(proxy: ProxyParts, session: Session, roots: Roots): 
   };
 }
 
-/** By what we have ourselves where the editor has nothing. Our terminals of a session end with it, like the agent's own. */
+/** Our workspace serves it. Its terminals end with the session, like those of the agent. */
 function served(
   proxy: ProxyParts,
   session: Session,
@@ -84,7 +84,7 @@ function served(
   return proxy.context.workspace.serve(method, params, asker);
 }
 
-/** Nobody waits for it any more; what is under way ends by itself. */
+/** Stops waiting once `signal` is aborted; the work itself runs on to its end. */
 function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancelled = () => reject(new DOMException('cancelled', 'AbortError'));
@@ -94,7 +94,7 @@ function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-/** The session is over: what its tools have left running in the editor ends. */
+/** The session has ended: releases the terminals of its tools at the client. */
 export function releaseTerminals(proxy: ProxyParts, session: Session): void {
   for (const terminalId of session.hostTerminals)
     if (!isOurs(proxy, 'terminal/release'))
@@ -102,12 +102,12 @@ export function releaseTerminals(proxy: ProxyParts, session: Session): void {
   session.hostTerminals.clear();
 }
 
-/** Long enough for any editor; a terminal that does not answer must not hold a call for ever. */
+/** Long enough for any client; a terminal that does not answer must not block a call for ever. */
 const ANSWER_MS = 30_000;
 
 function clientTerminals(session: Session, ask: (method: string, params: object, signal: AbortSignal) => Promise<unknown>): Terminals {
   const soon = () => AbortSignal.timeout(ANSWER_MS);
-  /** An id is the editor's word, and it would give any session's terminal for it. */
+  /** The client knows terminals only by id and would give out one of another session. */
   const own = (terminalId: string) => {
     if (!session.hostTerminals.has(terminalId)) throw new ClientRefusal('this session has no such terminal');
     return { terminalId };

@@ -1,4 +1,4 @@
-// Whether the tools we lend arrive. An agent that ignores a server says nothing, so we look: has it connected by the time it works?
+// Whether an agent uses the host tools it was offered. An agent that ignores a server sends nothing, so check whether it has connected by the time it works.
 import { takenTransports } from '../../mcp/server/offer.ts';
 import type { ToolServer, ToolServerState } from '../../mcp/server/tool-server.ts';
 import { capabilityKey } from '../../store/capability-cache.ts';
@@ -66,7 +66,7 @@ function missed(proxy: ProxyParts, session: Session, { transport }: ToolServer):
   proxy.context.report(`agent "${agent.name}" never connected to the tools it was offered by ${transport}. ${next}`);
 }
 
-// How far agents have come with the tools they are lent, session by session.
+// The state of the host tools in each session.
 export type HostToolsState = {
   readonly sessionId: string;
   /** The id of its process. */

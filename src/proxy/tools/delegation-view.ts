@@ -13,11 +13,11 @@ export type DelegationView = {
   /** A session/update of the agent that was sent. */
   hear(frame: Frame): void;
   over(isDone: boolean): void;
-  /** What it has said. */
+  /** The agent's messages. */
   text(): string;
 };
 
-/** Chunks come by the dozen, and each showing holds all that was said so far. */
+/** Chunks arrive by the dozen, and each update repeats the text so far. */
 const SHOW_EVERY_MS = 250;
 const MAX_TEXT = 1024 * 1024;
 const MAX_SHOWN = 16 * 1024;
@@ -81,7 +81,7 @@ type Update = {
   readonly title?: unknown;
 };
 
-/** A question of the agent that was sent, so that the user can tell whose it is and no tool call of the other's is taken for its own. */
+/** Patches a permission request of a delegated session: the user sees whose it is, and its tool call ids cannot clash with the parent's. */
 export function asDelegated({ delegation, agent }: Session, { bytes, body, method }: Frame): Patch[] {
   if (!delegation || method !== 'session/request_permission') return [];
   const call = memberAt(bytes, body, 'toolCall');

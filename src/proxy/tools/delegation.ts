@@ -1,5 +1,5 @@
-// One agent asks another: a session of the other's that the editor does not know of, for one turn. What that agent asks for (permissions, files,
-// terminals) is asked in the session it works for; what it says is shown in the tool call that sent it, and its last words are the answer.
+// Delegation: one agent gives another a task, in a session of one turn that the client does not know. Its requests (permissions, files,
+// terminals) appear in the parent session, its output in the parent's tool call, and its messages are the result.
 import { randomUUID } from 'node:crypto';
 import { type Delegated, type Delegation, ToolFailure } from '../../mcp/server/tool.ts';
 import type { Frame } from '../../wire/frame.ts';
@@ -17,23 +17,21 @@ import { createDelegationView } from './delegation-view.ts';
 import { revokeAttachment } from './host-tools.ts';
 import { serversFor } from './session-servers.ts';
 
-/** An agent that was asked may ask another, and that one nobody. */
+/** A delegated agent may delegate once more; the one after it may not. */
 const MAX_DEPTH = 2;
 /** On one connection. Each is an agent at work, with costs of its own. */
 const MAX_AT_ONCE = 4;
 
 /** What a session of another's making is for. */
 export type DelegatedSession = {
-  /** The agents on the way here, the first that was asked by the user first. */
+  /** The chain of agents that delegated, the user's own first. */
   readonly agents: readonly string[];
-  /** What its calls of lent tools are known by. */
+  /** Identifies the session in its calls of host tools. */
   readonly id: string;
   hear(frame: Frame): void;
-  /** Nobody waits for it any more. */
+  /** The parent no longer waits for the result. */
   cancel(): void;
 };
-
-const underWay = new WeakMap<ProxyParts, Set<object>>();
 
 export type Delegate = (
   proxy: ProxyParts,
@@ -49,8 +47,8 @@ export const delegate: Delegate = async (proxy, parent, { agent, prompt }, signa
   const cancelled = new AbortController();
   const taken = AbortSignal.any([signal, cancelled.signal]);
   const delegation = { cancel: () => cancelled.abort() };
-  const atWork = underWay.get(proxy) ?? new Set();
-  underWay.set(proxy, atWork.add(delegation));
+  const running = proxy.tools.attachments?.running;
+  running?.add(delegation);
   parent.delegations.add(delegation);
   try {
     const child = await opened(proxy, parent, target, { hear: view.hear, ...delegation }, taken);
@@ -65,12 +63,12 @@ export const delegate: Delegate = async (proxy, parent, { agent, prompt }, signa
     view.over(false);
     throw error;
   } finally {
-    atWork.delete(delegation);
+    running?.delete(delegation);
     parent.delegations.delete(delegation);
   }
 };
 
-/** The agent that is meant, when it may be asked. */
+/** The named agent, if the parent may delegate to it. */
 function mayAsk(proxy: ProxyParts, parent: Session, agent: string): Agent {
   const before = [...(parent.delegation?.agents ?? []), parent.agent.name];
   const others = proxy.pool.choice.agents.filter((name) => !before.includes(name));
@@ -79,13 +77,13 @@ function mayAsk(proxy: ProxyParts, parent: Session, agent: string): Agent {
   if (!target) throw new ToolFailure(`there is no agent "${agent}"${named}`);
   if (before.includes(agent)) throw new ToolFailure(`"${agent}" waits for this very answer (${before.join(' asked ')})${named}`);
   if (before.length > MAX_DEPTH) throw new ToolFailure(`an agent that was asked through ${MAX_DEPTH} others may not ask another`);
-  if ((underWay.get(proxy)?.size ?? 0) >= MAX_AT_ONCE)
+  if ((proxy.tools.attachments?.running.size ?? 0) >= MAX_AT_ONCE)
     throw new ToolFailure(`${MAX_AT_ONCE} agents are already at work for others; wait for one`);
   if (parent.cwd === undefined) throw new ToolFailure('this session has no directory that another agent could work in');
   return target;
 }
 
-/** A session of the other agent's, in the directory of the one it works for. One that nobody waits for any more is closed when it comes. */
+/** Opens a session at the other agent, in the parent's directory. If the parent gives up first, the session is closed as soon as it opens. */
 function opened(
   proxy: ProxyParts,
   parent: Session,
@@ -143,7 +141,7 @@ function opened(
               }
               abandon();
               signal.removeEventListener('abort', cancel);
-              // The editor knows only the session it is for, so what the agent asks is asked there.
+              // The client knows only the parent session, so requests appear there.
               const agents = [...(parent.delegation?.agents ?? []), parent.agent.name];
               const by = { openParams, roots: rootsFor(proxy, openParams), agentLocked: true };
               const delegated = { ...delegation, agents, id: `delegated-${randomUUID()}` };
@@ -160,7 +158,7 @@ function opened(
   });
 }
 
-/** How the turn ended. One that is taken back has its time to end, like any other that is cancelled. */
+/** Runs the turn and returns its stop reason. A cancelled turn has time to end, as everywhere. */
 function turn(proxy: ProxyParts, child: Session, prompt: string, signal: AbortSignal): Promise<string> {
   const { agent, nativeId: sessionId } = child;
   if (signal.aborted) return Promise.resolve('cancelled');
@@ -190,7 +188,7 @@ function turn(proxy: ProxyParts, child: Session, prompt: string, signal: AbortSi
   });
 }
 
-/** From now on nobody hears what the agent says there, and nobody answers it or works for it. */
+/** From now on the session's frames are dropped, its requests refused and its tools revoked. */
 function leave(proxy: ProxyParts, child: Session): void {
   proxy.requests.endOf(child);
   revokeAttachment(child); // and with it what others do for it

@@ -28,7 +28,7 @@ import { askingGate, createTokenWatch, traceCall } from './tool-gate.ts';
 export type HostToolsOptions = {
   readonly tools: readonly HostTool[];
   readonly shim: Shim;
-  /** Decides about every call where there is no policy; without it the user is asked. */
+  /** Decides about every call when there is no policy; without it the user decides. */
   readonly onToolCall?: ToolGate | undefined;
   readonly onEvent?: ((event: ToolEvent) => void) | undefined;
   readonly maxOutputBytes?: number;
@@ -50,20 +50,22 @@ export type TransportMemory = {
 export type ToolAttachments = {
   readonly hostTools: HostTools;
   readonly memory: TransportMemory | undefined;
-  /** Agents of which the user has heard that they do not use what they are lent. */
+  /** Agents that were reported for not using their host tools. */
   readonly toldOf: Set<string>;
   /** Sessions that agents have opened with others, by the ids that their calls have. */
   readonly delegations: Map<string, Session>;
+  /** Delegations under way on this connection. */
+  readonly running: Set<object>;
   /** How they open them. */
   readonly delegate: Delegate;
-  /** Servers that agents are told of as they are. */
+  /** Servers that agents connect to directly. */
   readonly direct: readonly McpServerSettings[];
   /** Servers that agents reach through their ACP connection, and whose they are. */
   readonly byServerId: Map<string, { readonly agent: Agent; readonly toolServer: ToolServer }>;
   /** And, for an older draft, by the connections they opened to them. */
   readonly byConnectionId: Map<string, { readonly agent: Agent; readonly toolServer: ToolServer; forget(): void }>;
-  /** How messages of theirs get to the server, and what takes back those under way, by the agent's ids. */
-  readonly channels: WeakMap<ToolServer, { readonly pipe: Pipe; readonly open: Map<string, () => void> }>;
+  /** Pipes to the servers, and functions that cancel calls under way, by the agent's ids. */
+  readonly channels: Map<ToolServer, { readonly pipe: Pipe; readonly open: Map<string, () => void> }>;
   close(): Promise<void>;
 };
 
@@ -144,7 +146,8 @@ export function createToolAttachments(
     delegations: new Map(),
     byServerId: new Map(),
     byConnectionId: new Map(),
-    channels: new WeakMap(),
+    channels: new Map(),
+    running: new Set(),
     async close() {
       hostTools.close();
       await gateway?.close();
@@ -154,17 +157,17 @@ export function createToolAttachments(
 
 const NOWHERE: Roots = { named: [], real: [] };
 
-/** What is lent to one session, from before it is opened until it ends. A class with little in it: every session has one, and few are used. */
+/** The host tools of one session, from before it is opened until it ends. A class with few fields: every session has one, and few are used. */
 export class Attachment implements ToolSession {
   readonly agent: Agent;
-  /** Undefined when nothing is lent. */
+  /** Undefined when the session gets no host tools. */
   toolServer: ToolServer | undefined;
   /** Since when the agent could have connected. */
   readonly sinceMs: number;
-  /** Somebody looks whether it has. */
+  /** A check whether it has is scheduled. */
   isLookedFor = false;
   readonly #proxy: ProxyParts;
-  /** Only until the agent was told of them: the token is in there. */
+  /** Only until they are sent to the agent: they contain the token. */
   #entries: Entries | undefined;
   #session: Session | undefined;
   /** Where the session may reach, resolved when it was opened: nothing put there later moves it. */
@@ -182,7 +185,10 @@ export class Attachment implements ToolSession {
     if (this.#session) stateReached(this.#proxy, this.#session, toolServer);
   }
   onRevoke(): void {
-    if (this.toolServer) this.#proxy.tools.attachments?.byServerId.delete(this.toolServer.key);
+    if (this.toolServer) {
+      this.#proxy.tools.attachments?.byServerId.delete(this.toolServer.key);
+      this.#proxy.tools.attachments?.channels.delete(this.toolServer);
+    }
     if (!this.#session) return;
     if (this.#session.delegation) this.#proxy.tools.attachments?.delegations.delete(this.#session.delegation.id);
     releaseTerminals(this.#proxy, this.#session);
@@ -206,7 +212,7 @@ export class Attachment implements ToolSession {
   text(paramsText: string, method: string): string {
     return this.#entries ? injectedText(paramsText, method, this.#entries) : paramsText;
   }
-  /** The session is there. An earlier loan of its ends with this. */
+  /** The session is open. This ends an earlier attachment. */
   bind(session: Session, isRecorded = false): void {
     if (session.attachment !== this) revokeAttachment(session);
     this.#entries = undefined;
@@ -259,7 +265,7 @@ export function attach(
   const attachment = new Attachment(proxy, agent);
   const seen = toolAttachments?.memory?.seen(memoryKey(proxy, agent)) ?? {};
   const transport = chooseTransport(agent.spec.mcpTransport, agent.handshake?.result.agentCapabilities?.mcpCapabilities, seen);
-  // An agent that cannot be told of servers would only be said to ignore ours.
+  // An agent that takes no servers would only be reported for ignoring ours.
   const isActive = agent.takesServers || agent.spec.mcpTransport !== 'auto';
   if (!toolAttachments || !transport || !isActive) return done(attachment);
   toolAttachments.hostTools.attach(transport, attachment, (lent) => {
@@ -270,7 +276,7 @@ export function attach(
   });
 }
 
-/** The session's agent has gone, or the session has: nobody may use what was lent to it. */
+/** The session or its agent's connection has ended: revokes its tools. */
 export function revokeAttachment(session: Session): void {
   session.attachment?.revoke();
   session.attachment = undefined;

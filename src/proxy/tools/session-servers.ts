@@ -1,4 +1,4 @@
-// The MCP servers a session is opened with, as its agent hears of them: the editor's, some of them bridged, and ours behind them.
+// The MCP servers that a session is opened with, as the agent sees them: the client's, some of them bridged, then our own.
 
 import { randomUUID } from 'node:crypto';
 import type { AskClient } from '../../mcp/bridge/acp-upstream.ts';
@@ -28,7 +28,7 @@ import { createTokenWatch } from './tool-gate.ts';
 export type Bridging = {
   readonly bridges: Bridges;
   readonly children: Children | undefined;
-  /** What the editor says of our requests to its servers while they are under way, by server and request id. */
+  /** Receivers of the client's notifications about our requests to its servers, by server and request id. */
   readonly notes: Map<string, (method: string, params: unknown) => void>;
 };
 
@@ -43,7 +43,7 @@ export const hasBridges = (proxy: ProxyParts, agent: Agent): boolean =>
 
 /** What stands in a session's list in place of servers, from before it is opened until it ends. */
 export type BridgedServers = {
-  /** Entries for configured servers that agents are to be told of as they are, and that this one cannot take so. */
+  /** Bridge entries for configured servers that this agent cannot connect to directly. */
   readonly direct: ReadonlyMap<string, string>;
   /** The changes to `params`, whose bytes these are. */
   patches(bytes: Buffer, params: Span | undefined): Patch[];
@@ -95,7 +95,7 @@ export function bridgeServers(
   };
   bridging.bridges.open([...theirs.values(), ...ours.values()], deps, (opened) => {
     if (opened instanceof Error) {
-      // The agent says for itself what it thinks of the servers as they are.
+      // The agent gets the servers as they are, and answers for itself.
       proxy.context.report(`agent "${agent.name}" gets no bridges to the editor's MCP servers: ${opened.message}`);
       return done(NONE);
     }
@@ -151,7 +151,7 @@ function replaced(bytes: Buffer, params: Span | undefined, texts: ReadonlyMap<nu
 
 const nameOf = (serverId: string, requestId: string): string => `${JSON.stringify(serverId)}:${requestId}`;
 
-/** Requests to servers that live in the editor, made by us for agents that know no such servers. */
+/** Requests to servers inside the client, for agents that do not support MCP over ACP. */
 function askClient(proxy: ProxyParts, { notes }: Bridging): AskClient {
   return (serverId, method, params, done, onNote) => {
     const requestId = `switchboard-${randomUUID()}`;
@@ -173,7 +173,7 @@ function askClient(proxy: ProxyParts, { notes }: Bridging): AskClient {
   };
 }
 
-/** Whether a note of the editor's is about a request of ours. */
+/** Whether a notification from the client is about one of our own requests. */
 export const isForBridge = ({ tools: { bridging } }: ProxyParts, serverId: string, requestId: string): boolean =>
   bridging?.notes.has(nameOf(serverId, requestId)) ?? false;
 
@@ -189,9 +189,9 @@ export type SessionServers = {
   patches(frame: Frame, method: string): Patch[];
   /** The same to params at hand as text. */
   text(paramsText: string, method: string): string;
-  /** What it will be lent. */
+  /** The session's host tools. */
   readonly toolServer: ToolServer | undefined;
-  /** The session is there. What it had of this before ends now. `isRecorded`: its record tells of the lease as it was. */
+  /** The session is open. This ends its earlier servers. `isRecorded`: its record already has the state of the tools. */
   bind(session: Session, isRecorded?: boolean): void;
   revoke(): void;
 };

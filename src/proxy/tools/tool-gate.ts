@@ -1,4 +1,4 @@
-// Who decides about calls of lent tools where no policy does: looking is free inside the session's directories, anything else the user is asked.
+// Decides about calls of host tools when there is no policy: reading inside the session's directories is free, everything else needs the user.
 
 import { randomUUID } from 'node:crypto';
 import type { ToolEvent } from '../../mcp/server/call-tool.ts';
@@ -38,7 +38,7 @@ export function askingGate(proxy: ProxyParts, session: Session): ToolGate {
 
 const MAX_TITLE = 200;
 
-/** What it would do, as far as a line can say it. */
+/** A one-line description of the call. */
 export function titleOf({ server, tool, args }: Pick<ToolRequest, 'server' | 'tool' | 'args'>): string {
   const what = tool === 'run_command' ? [args.command, ...(Array.isArray(args.args) ? args.args : [])].map(String).join(' ') : args.path;
   if (server === 'switchboard' && tool === 'delegate') return cut(`Ask ${String(args.agent)}: ${String(args.prompt)}`);
@@ -48,7 +48,7 @@ export function titleOf({ server, tool, args }: Pick<ToolRequest, 'server' | 'to
 
 const cut = (title: string): string => (title.length > MAX_TITLE ? `${title.slice(0, MAX_TITLE)}…` : title);
 
-// A call of a lent tool, shown to the user where the agent does not show it: some agents use MCP tools without a word.
+/** Shows the user a call of a host tool where the agent does not: some agents send no updates about MCP tools. */
 const SHOW_MS = 5;
 
 export function traceCall(proxy: ProxyParts, { kind, sessionId, server, tool, args }: ToolEvent): void {
@@ -65,12 +65,12 @@ export function traceCall(proxy: ProxyParts, { kind, sessionId, server, tool, ar
     status: kind === 'called' ? 'completed' : 'failed',
     rawInput: args,
   };
-  // After the answer has left, for which the agent waits, and before anything that it says next. Agents that call tool after tool are not held up by it.
+  // After the answer that the agent waits for, and before its next frame. Agents that call one tool after another are not slowed down.
   const isFirst = proxy.client.later(() => updateLine(session.publicId, JSON.stringify(update)));
   if (isFirst) proxy.context.clock.after(SHOW_MS, () => proxy.client.flush());
 }
 
-// Whoever knocks with a token that is worth nothing: told to people and written down, but not more often than anybody would read it.
+/** Reports and audits invalid tokens, at a limited rate. */
 const MAX_PER_MINUTE = 20;
 const MINUTE_MS = 60_000;
 

@@ -1,17 +1,17 @@
 // Agent requests to the client: permissions, files, terminals, forms, MCP calls, and unknown methods.
 
-import { lentCall } from './host-tools.ts';
+import { hostToolCall } from './host-tools.ts';
 import type { AgentFrame, AgentSession, Fate } from './ledger.ts';
 import type { Sim } from './sim.ts';
-import type { Heard, Run } from './sim-agent.ts';
+import type { AgentInput, Run } from './sim-agent.ts';
 
-export type Questions = {
+export type AgentRequests = {
   /** The frame to wait for; undefined when it was lost, so that no answer can come. */
-  ask(session: AgentSession | undefined, prompt?: Heard, method?: 'session/request_permission'): AgentFrame | undefined;
-  answered(heard: Heard): void;
+  ask(session: AgentSession | undefined, prompt?: AgentInput, method?: 'session/request_permission'): AgentFrame | undefined;
+  answered(received: AgentInput): void;
 };
 
-const YES = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }];
+const ALLOW = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }];
 
 type Action = {
   readonly method: string;
@@ -21,10 +21,10 @@ type Action = {
 };
 
 /** Those that wait for the user's answer where the policy asks, and for each other. */
-export const isJudgedMethod = (method: string | undefined): boolean => /^(fs\/|terminal\/create$)/.test(method ?? '');
+export const isEvaluatedMethod = (method: string | undefined): boolean => /^(fs\/|terminal\/create$)/.test(method ?? '');
 
-export function createQuestions(sim: Sim, run: Run): Questions {
-  const { random, faults, policyModel, lent } = sim;
+export function createAgentRequests(sim: Sim, run: Run): AgentRequests {
+  const { random, faults, policyModel, hostTools } = sim;
   const terminals = new Map<AgentSession | undefined, string[]>();
   const elicited: string[] = [];
   const withdrawn = new Set<unknown>();
@@ -32,14 +32,14 @@ export function createQuestions(sim: Sim, run: Run): Questions {
   /** Files that the user was asked about and that have not been written since. */
   const toWrite = new Map<AgentSession | undefined, string[]>();
   const OPTIONS = [
-    ...YES,
+    ...ALLOW,
     { optionId: 'always', name: 'Always', kind: 'allow_always' },
     { optionId: 'no', name: 'No', kind: 'reject_once' },
   ];
   function permission(session: AgentSession | undefined): Action {
     const method = 'session/request_permission';
     const toolCallId = 'call1';
-    if (!policyModel) return { method, body: { toolCall: { toolCallId }, options: YES } };
+    if (!policyModel) return { method, body: { toolCall: { toolCallId }, options: ALLOW } };
     if (policyModel.random.chance(0.5)) {
       const rawInput = { command: policyModel.random.pick(['ls a', 'make b', 'rm c']) };
       return { method, body: { toolCall: { toolCallId, kind: 'execute', rawInput }, options: OPTIONS } };
@@ -51,25 +51,26 @@ export function createQuestions(sim: Sim, run: Run): Questions {
   }
   /** Calls a host tool, which the proxy answers: the client never sees it. Sometimes one of another process, which is refused. */
   function call(session: AgentSession): Action | undefined {
-    const own = run.lent.bySession.get(session);
-    if (!lent || own === undefined || !lent.random.chance(lent.rates.calls)) return undefined;
-    const [foreign] = lent.servers.filter((server) => lent.random.chance(0.05) && !run.lent.all.has(server));
-    const before = lent.random.chance(0.2) ? run.lent.before.get(session) : undefined;
+    const own = run.hostTools.bySession.get(session);
+    if (!hostTools || own === undefined || !hostTools.random.chance(hostTools.rates.calls)) return undefined;
+    const [foreign] = hostTools.servers.filter((server) => hostTools.random.chance(0.05) && !run.hostTools.all.has(server));
+    const before = hostTools.random.chance(0.2) ? run.hostTools.before.get(session) : undefined;
     const serverId = foreign ?? before ?? own;
     const isOwn = foreign === undefined;
     return {
       method: 'mcp/message',
-      body: lentCall(lent, serverId, key(), sim, run.agent),
-      about: { isPatched: true, mcpRequestId: key(), ...(isOwn ? { key: key(), isLent: true } : { foreignKey: key() }) },
+      body: hostToolCall(hostTools, serverId, key(), sim, run.agent),
+      about: { isPatched: true, mcpRequestId: key(), ...(isOwn ? { key: key(), isHostTool: true } : { foreignKey: key() }) },
       fate: 'never',
     };
   }
   /** Unique to one request, so that the proxy's own request about it can be identified. */
-  const key = () => `${run.agent}.${run.number}.${run.nextQuestion}`;
-  function compose(session: AgentSession | undefined, prompt: Heard | undefined): Action {
+  const key = () => `${run.agent}.${run.number}.${run.nextRequest}`;
+  function compose(session: AgentSession | undefined, prompt: AgentInput | undefined): Action {
     if (!session) return { method: '_sim/ask', body: { word: 'now' } };
-    const asked = policyModel?.random.chance(0.7) ? toWrite.get(session)?.shift() : undefined;
-    if (asked !== undefined) return { method: 'fs/write_text_file', body: { path: `/w/${asked}`, content: 'x' }, about: { key: asked } };
+    const agentRequest = policyModel?.random.chance(0.7) ? toWrite.get(session)?.shift() : undefined;
+    if (agentRequest !== undefined)
+      return { method: 'fs/write_text_file', body: { path: `/w/${agentRequest}`, content: 'x' }, about: { key: agentRequest } };
     const called = call(session);
     if (called) return called;
     const own = terminals.get(session) ?? [];
@@ -131,15 +132,15 @@ export function createQuestions(sim: Sim, run: Run): Questions {
 
   /** Perhaps while the user still decides. */
   function takeBackCall(): void {
-    const called = [...run.questions].find(({ about }) => about.isLent === true && !withdrawn.has(about.key));
-    if (!lent || !called || !lent.random.chance(0.3)) return;
+    const called = [...run.requests].find(({ about }) => about.isHostTool === true && !withdrawn.has(about.key));
+    if (!hostTools || !called || !hostTools.random.chance(0.3)) return;
     withdrawn.add(called.about.key);
     takeBack(called);
   }
-  const takeBack = (asked: AgentFrame) =>
-    run.mouth.say({
-      ...{ kind: 'notification', as: 'params', method: '$/cancel_request', body: { requestId: JSON.parse(asked.idText as string) } },
-      ...{ fate: 'may', about: { isPatched: true, withdraws: asked.serial } },
+  const takeBack = (agentRequest: AgentFrame) =>
+    run.sender.send({
+      ...{ kind: 'notification', as: 'params', method: '$/cancel_request', body: { requestId: JSON.parse(agentRequest.idText as string) } },
+      ...{ fate: 'may', about: { isPatched: true, withdraws: agentRequest.serial } },
     });
 
   return {
@@ -147,18 +148,18 @@ export function createQuestions(sim: Sim, run: Run): Questions {
       takeBackCall();
       if (elicited.length > 0 && random.chance(0.5)) {
         const elicitationId = elicited.shift() as string;
-        run.mouth.say({
+        run.sender.send({
           ...{ kind: 'notification', as: 'params', method: 'elicitation/complete', body: { elicitationId } },
           about: { isPatched: true, elicitationId },
         });
       }
       const { method, body, about = {}, fate = 'must' } = only ? permission(session) : compose(session, prompt);
-      const number = run.nextQuestion++;
+      const number = run.nextRequest++;
       const id = random.chance(0.8) ? String(number) : `"q${number}"`;
       // Requests in a delegation are marked as such; when the delegation is over, nobody asks for it any more.
       const isDelegation = session?.isDelegation === true;
-      const isJudged = policyModel?.isObserving === false && isJudgedMethod(method);
-      const { frame, came } = run.mouth.say({
+      const isEvaluated = policyModel?.isObserving === false && isEvaluatedMethod(method);
+      const { frame, came } = run.sender.send({
         kind: 'question',
         as: 'params',
         method,
@@ -167,21 +168,22 @@ export function createQuestions(sim: Sim, run: Run): Questions {
         body,
         about: isDelegation ? { ...about, isPatched: true } : about,
         fate: isDelegation && fate === 'must' ? 'may' : fate,
-        isOrdered: about.isLent !== true,
-        isJudged,
+        isOrdered: about.isHostTool !== true,
+        isEvaluated,
       });
       if (came === 'lost') return undefined;
-      run.questions.add(frame);
+      run.requests.add(frame);
       if (faults.happens('takes question back')) takeBack(frame);
       return frame;
     },
     answered({ message, idText }) {
-      const asked = [...run.questions].find((question) => question.idText === idText);
-      if (!asked) return;
-      run.questions.delete(asked);
-      if (asked.method === 'terminal/create' && typeof message.result?.terminalId === 'string')
-        terminals.set(asked.session, [...(terminals.get(asked.session) ?? []), message.result.terminalId]);
-      if (typeof asked.about.elicitationId === 'string' && message.result?.action === 'accept') elicited.push(asked.about.elicitationId);
+      const agentRequest = [...run.requests].find((question) => question.idText === idText);
+      if (!agentRequest) return;
+      run.requests.delete(agentRequest);
+      if (agentRequest.method === 'terminal/create' && typeof message.result?.terminalId === 'string')
+        terminals.set(agentRequest.session, [...(terminals.get(agentRequest.session) ?? []), message.result.terminalId]);
+      if (typeof agentRequest.about.elicitationId === 'string' && message.result?.action === 'accept')
+        elicited.push(agentRequest.about.elicitationId);
     },
   };
 }

@@ -1,11 +1,11 @@
 // Checks the proxy's output to an agent against the client's frames and the agent's requests.
 
 import { idTextIn } from './frame-text.ts';
-import { delegationIn, withoutLent } from './host-tools.ts';
+import { delegationIn, withoutHostTools } from './host-tools.ts';
 import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
 import { type Evidence, isChanging, isLoad, isWithdrawn, leaveBehind, nameOf, withhold } from './observations.ts';
 import { type Message, serialIn } from './sim.ts';
-import type { Heard, Run } from './sim-agent.ts';
+import type { AgentInput, Run } from './sim-agent.ts';
 import { allowedBySomebody, mayBeSet } from './under-policy.ts';
 
 /** Requests that the proxy sends to agents in its own name. */
@@ -16,7 +16,7 @@ const OWN_METHODS = new Set([
 /** With several agents these go to all of them, and the responses are merged. */
 const FAN_OUT = new Set(['session/list', 'logout', 'auth/status']);
 
-export function checkAgent(seen: Evidence, run: Run, line: string): Heard {
+export function checkAgent(seen: Evidence, run: Run, line: string): AgentInput {
   const message = JSON.parse(line) as Message;
   const idText = idTextIn(line);
   const client = seen.ledger.clientFrame(serialIn(message));
@@ -52,7 +52,7 @@ function own(seen: Evidence, run: Run, message: Message, client: ClientFrame | u
   const lineage = client?.opens ?? client?.lineage;
   if (!OWN_METHODS.has(method)) seen.problem(`${run.agent} is asked ${method} by nobody (answered already?): ${line.slice(0, 200)}`);
   if (method === 'session/new' && client) return changeFor(seen, run, client, lineage);
-  if (method === 'session/prompt') sentOnErrand(seen, run, message, line);
+  if (method === 'session/prompt') delegatedTo(seen, run, message, line);
   if ((method === 'session/load' || method === 'session/resume') && lineage !== undefined) {
     const session = sessionIn(seen, run, message);
     if (session?.lineage !== lineage)
@@ -63,11 +63,11 @@ function own(seen: Evidence, run: Run, message: Message, client: ClientFrame | u
 }
 
 /** A delegation: once for each call, in a session of its own. */
-function sentOnErrand(seen: Evidence, run: Run, message: Message, line: string): void {
+function delegatedTo(seen: Evidence, run: Run, message: Message, line: string): void {
   const key = delegationIn(message.params ?? {});
-  const call = seen.ledger.agentFrames.find(({ about }) => about.isLent === true && about.key === key);
+  const call = seen.ledger.agentFrames.find(({ about }) => about.isHostTool === true && about.key === key);
   const session = sessionIn(seen, run, message);
-  if (!call || !session?.isDelegation || !seen.lentRuns.has(String(key)))
+  if (!call || !session?.isDelegation || !seen.hostToolRuns.has(String(key)))
     return seen.problem(`${run.agent} is prompted, and nobody has sent it: ${line.slice(0, 200)}`);
   if (session.delegationFor || [...seen.delegations.values()].includes(call))
     seen.problem(`${nameOf(call)} is asked of ${run.agent} twice`);
@@ -119,8 +119,8 @@ function forwarded(seen: Evidence, run: Run, message: Message, idText: string, c
 function unchanged(seen: Evidence, run: Run, message: Message, client: ClientFrame, idText: string | undefined, line: string): void {
   if (client.about.isPatched === true) return;
   const expected = client.writing.rewritten(idText, message.params?.sessionId as string | undefined, message.method);
-  const isLent = message.params?.mcpServers !== undefined && seen.policyModel !== undefined;
-  if (expected !== line && !(isLent && withoutLent(line) === withoutLent(expected)))
+  const isHostTool = message.params?.mcpServers !== undefined && seen.policyModel !== undefined;
+  if (expected !== line && !(isHostTool && withoutHostTools(line) === withoutHostTools(expected)))
     seen.problem(`${nameOf(client)} was changed on its way to ${run.agent}:\n    ${expected}\n    ${line}`);
 }
 
@@ -146,7 +146,7 @@ function notification(seen: Evidence, run: Run, message: Message, client: Client
     if (message.method !== 'session/cancel') seen.problem(`${run.agent} is told what nobody has said: ${line}`);
     const session = sessionIn(seen, run, message);
     if (session) seen.cancelledHere.add(session);
-    if (session?.delegationFor && !seen.toldToStop.has(session)) seen.toldToStop.set(session, seen.event);
+    if (session?.delegationFor && !seen.stopRequested.has(session)) seen.stopRequested.set(session, seen.event);
     return;
   }
   if (client.fate === 'never') seen.problem(`${run.agent} hears what must not pass: ${nameOf(client)}`);
@@ -159,41 +159,43 @@ function notification(seen: Evidence, run: Run, message: Message, client: Client
     if (!known) seen.problem(`${nameOf(client)} takes back ${String(message.params?.requestId)} at ${run.agent}, which is another request`);
   }
   if (message.method === 'mcp/message') {
-    const asked = seen.ledger.agentFrame(client.about.progressOf);
-    const isOpen = asked && [...seen.atClient.values()].includes(asked);
-    if (isOpen && (asked.agent !== run.agent || asked.about.mcpRequestId !== message.params?.requestId))
-      seen.problem(`${nameOf(client)} is about ${nameOf(asked)} and reaches ${run.agent} as ${String(message.params?.requestId)}`);
+    const agentRequest = seen.ledger.agentFrame(client.about.progressOf);
+    const isOpen = agentRequest && [...seen.atClient.values()].includes(agentRequest);
+    if (isOpen && (agentRequest.agent !== run.agent || agentRequest.about.mcpRequestId !== message.params?.requestId))
+      seen.problem(`${nameOf(client)} is about ${nameOf(agentRequest)} and reaches ${run.agent} as ${String(message.params?.requestId)}`);
   }
 }
 
 function response(seen: Evidence, run: Run, message: Message, idText: string, client: ClientFrame | undefined): void {
   const open = (frame: AgentFrame) =>
     frame.agent === run.agent && frame.run === run.number && !seen.answered.has(frame) && frame.isDelivered;
-  const asked = client
+  const agentRequest = client
     ? seen.ledger.agentFrame(client.answerTo)
     : seen.ledger.agentFrames.find((frame) => frame.kind === 'question' && frame.idText === idText && open(frame));
-  if (!asked || asked.idText !== idText || !open(asked))
+  if (!agentRequest || agentRequest.idText !== idText || !open(agentRequest))
     return seen.problem(
       `${run.agent}#${run.number} hears an answer with the id ${idText} that it does not wait for${client ? `: ${nameOf(client)}` : `: ${JSON.stringify(message)}`}`,
     );
-  seen.answered.add(asked);
-  if (isWithdrawn(seen, asked)) seen.answeredWithdrawn.add(asked);
-  seen.answeredHere.add(asked);
-  if (!client) allowedBySomebody(seen, asked, message);
-  if (seen.mustBeCancelled.delete(asked) && !isCancelled(message))
-    seen.problem(`${nameOf(asked)} was cancelled and is answered ${JSON.stringify(message)}`);
-  if (!client && message.error && asked.fate === 'must' && !seen.isStopping && !isJustified(seen, asked, message))
-    seen.problem(`${nameOf(asked)} gets an error that nothing explains: ${message.error.message}`);
+  seen.answered.add(agentRequest);
+  if (isWithdrawn(seen, agentRequest)) seen.answeredWithdrawn.add(agentRequest);
+  seen.answeredHere.add(agentRequest);
+  if (!client) allowedBySomebody(seen, agentRequest, message);
+  if (seen.mustBeCancelled.delete(agentRequest) && !isCancelled(message))
+    seen.problem(`${nameOf(agentRequest)} was cancelled and is answered ${JSON.stringify(message)}`);
+  if (!client && message.error && agentRequest.fate === 'must' && !seen.isStopping && !isJustified(seen, agentRequest, message))
+    seen.problem(`${nameOf(agentRequest)} gets an error that nothing explains: ${message.error.message}`);
 }
 
 function isCancelled({ result }: Message): boolean {
   return result?.action === 'cancel' || (result?.outcome as { outcome?: string } | undefined)?.outcome === 'cancelled';
 }
 
-function isJustified(seen: Evidence, asked: AgentFrame, { error }: Message): boolean {
-  if (seen.answeredByClient.has(asked)) return true;
+function isJustified(seen: Evidence, agentRequest: AgentFrame, { error }: Message): boolean {
+  if (seen.answeredByClient.has(agentRequest)) return true;
   const words = String(error?.message);
-  if (seen.policyModel?.isObserving === false && /enied by policy/.test(words)) return seen.policyModel.decided(asked.serial).length > 0;
-  if (seen.policyModel && error?.code === -32800) return seen.ledger.agentFrames.some(({ about }) => about.withdraws === asked.serial);
+  if (seen.policyModel?.isObserving === false && /enied by policy/.test(words))
+    return seen.policyModel.decided(agentRequest.serial).length > 0;
+  if (seen.policyModel && error?.code === -32800)
+    return seen.ledger.agentFrames.some(({ about }) => about.withdraws === agentRequest.serial);
   return /did not create terminal|Too many .* are open|No agent owns session|This agent has no MCP server/.test(String(error?.message));
 }

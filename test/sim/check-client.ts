@@ -45,7 +45,7 @@ export function checkClient(seen: Evidence, line: string): Received {
     return { message, idText, frame, request: response(seen, message, idText as string, frame), isStandIn: false };
   const about = idText !== undefined && !frame ? standIn(seen, message, idText) : undefined;
   if (about) return { message, idText, frame: about, request: undefined, isStandIn: true };
-  if (idText !== undefined) question(seen, message, idText, frame, line);
+  if (idText !== undefined) pending(seen, message, idText, frame, line);
   else notification(seen, message, frame, line);
   return { message, idText, frame, request: undefined, isStandIn: false };
 }
@@ -54,8 +54,8 @@ export function checkClient(seen: Evidence, line: string): Received {
 function passed(seen: Evidence, frame: AgentFrame, line: string, idText: string | undefined, message: Message): void {
   if (frame.fate === 'never') seen.problem(`the client hears what must not pass: ${nameOf(frame)}`);
   if (!frame.isDelivered) seen.problem(`the client hears what has not been said to the end: ${nameOf(frame)}`);
-  if (frame.isHeard) seen.problem(`the client hears twice: ${nameOf(frame)}`);
-  frame.isHeard = true;
+  if (frame.isReceived) seen.problem(`the client hears twice: ${nameOf(frame)}`);
+  frame.isReceived = true;
   inPlace(seen, frame);
   const publicId = frame.kind === 'answer' ? undefined : (message.params?.sessionId as string | undefined);
   if (frame.about.isPatched !== true) {
@@ -93,7 +93,7 @@ function inPlace(seen: Evidence, frame: AgentFrame): void {
   }
   if (at < stream.next && waitsForMode(seen, frame)) return;
   if (at < stream.next) return seen.problem(`${nameOf(frame)} comes behind what was said after it`);
-  for (const skipped of stream.frames.slice(stream.next, at)) if (!skipped.isHeard) seen.overtaken.push({ frame: skipped, by: frame });
+  for (const skipped of stream.frames.slice(stream.next, at)) if (!skipped.isReceived) seen.overtaken.push({ frame: skipped, by: frame });
   stream.next = at + 1;
 }
 
@@ -159,7 +159,7 @@ function response(seen: Evidence, message: Message, idText: string, frame: Agent
   seen.answeredIn.set(request, seen.event);
   seen.deadlines.delete(request);
   seen.changes.delete(request);
-  if (request.method === 'initialize') seen.isGreeted = true;
+  if (request.method === 'initialize') seen.isInitialized = true;
   blamed(seen, request, message);
   isRefusal(seen, request, message);
   if (isLoad(request) && message.error?.code === -32002) notOpened(seen, request);
@@ -212,8 +212,8 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
     case 'session/delete': {
       const holder = publicId === undefined ? undefined : seen.bound.get(publicId);
       if (publicId === undefined || !holder) return;
-      for (const [id, asked] of [...seen.atClient, ...seen.standIns])
-        if (seen.askedUnder.get(asked) === publicId && isOf(asked, holder.session)) seen.endedWith.set(id, asked);
+      for (const [id, agentRequest] of [...seen.atClient, ...seen.standIns])
+        if (seen.shownUnder.get(agentRequest) === publicId && isOf(agentRequest, holder.session)) seen.endedWith.set(id, agentRequest);
       seen.bound.delete(publicId);
       loosen(seen, holder.session);
       // A later frame may have opened it again.
@@ -242,7 +242,7 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
   const session = seen.ledger.sessionsOf(request.lineage).find(({ openedBy }) => isAnswerTo(seen, openedBy, request));
   if (!session) return;
   // The response to `/agent` is the same whether it worked or not; the text before it differs.
-  if (method === 'session/prompt' && seen.saidToMove.get(publicId) !== changesTo) return;
+  if (method === 'session/prompt' && seen.movedTo.get(publicId) !== changesTo) return;
   const before = seen.bound.get(publicId)?.session;
   if (before) {
     loosen(seen, before);
@@ -288,7 +288,7 @@ function bind(seen: Evidence, publicId: string, session: AgentSession, run: Run)
   seen.bound.set(publicId, { session, isLive: true, run });
 }
 
-function question(seen: Evidence, message: Message, idText: string, frame: AgentFrame | undefined, line: string): void {
+function pending(seen: Evidence, message: Message, idText: string, frame: AgentFrame | undefined, line: string): void {
   // The proxy itself releases the terminals of a dead agent.
   if (!frame && message.method === 'terminal/release') return void seen.terminals.delete(String(message.params?.terminalId));
   if (!frame) return seen.problem(`the client is asked what no agent has asked: ${line}`);
@@ -297,14 +297,14 @@ function question(seen: Evidence, message: Message, idText: string, frame: Agent
   if (seen.atClient.has(idText)) seen.problem(`two open questions with the id ${idText}: ${nameOf(frame)}`);
   seen.atClient.set(idText, frame);
   const publicId = String(message.params?.sessionId);
-  seen.askedUnder.set(frame, publicId);
-  if (frame.session) seen.askedFor.set(frame, clientsOwn(frame.session));
-  if (seen.bound.get(publicId)?.isLive) seen.askedInSession.set(frame, publicId);
+  seen.shownUnder.set(frame, publicId);
+  if (frame.session) seen.requestedFor.set(frame, clientsOwn(frame.session));
+  if (seen.bound.get(publicId)?.isLive) seen.requestedIn.set(frame, publicId);
   const { about } = frame;
   const owner = typeof about.terminalId === 'string' ? seen.terminals.get(about.terminalId) : undefined;
   // With one agent, sessions that the client has not opened are not distinguished: they all belong to that agent.
-  const isToldApart = seen.agents.length > 1 || seen.bound.get(String(message.params?.sessionId))?.isLive;
-  if (owner && isToldApart && !owner.run.sim.isOver && (owner.session !== frame.session || owner.run !== runOf(seen, frame)))
+  const isDistinct = seen.agents.length > 1 || seen.bound.get(String(message.params?.sessionId))?.isLive;
+  if (owner && isDistinct && !owner.run.sim.isOver && (owner.session !== frame.session || owner.run !== runOf(seen, frame)))
     seen.problem(`${nameOf(frame)} reaches terminal ${about.terminalId} of ${owner.run.agent}/${owner.session?.native}`);
   // Also by another session of a single agent, where the two are not distinguished.
   if (frame.method === 'terminal/release') seen.terminals.delete(String(about.terminalId));
@@ -351,7 +351,7 @@ function notification(seen: Evidence, message: Message, frame: AgentFrame | unde
   if (message.method === 'session/update') toolCall(seen, params, frame);
   if (message.method === 'session/update' && !frame) shownCall(seen, params);
   const moved = frame ? null : /This session's agent is now (\w+)\./.exec(line);
-  if (moved) seen.saidToMove.set(String(params.sessionId), moved[1] as string);
+  if (moved) seen.movedTo.set(String(params.sessionId), moved[1] as string);
   if (!frame && message.method !== 'session/update') seen.problem(`the client is told what no agent has said: ${line}`);
   if (!frame && !seen.spokenOf.has(String(params.sessionId)))
     seen.problem(`an update of ours for a session the client does not know: ${line}`);
@@ -359,29 +359,31 @@ function notification(seen: Evidence, message: Message, frame: AgentFrame | unde
 
 /** By the agent that asked, or by the proxy for one that is gone. */
 function withdrawn(seen: Evidence, idText: string, frame: AgentFrame | undefined, line: string): void {
-  const asked = seen.standIns.get(idText) ?? seen.atClient.get(idText) ?? seen.answeredNow.get(idText);
+  const agentRequest = seen.standIns.get(idText) ?? seen.atClient.get(idText) ?? seen.answeredNow.get(idText);
   if (frame) {
-    if (asked?.serial !== frame.about.withdraws) seen.problem(`${nameOf(frame)} takes back another's question: ${line}`);
+    if (agentRequest?.serial !== frame.about.withdraws) seen.problem(`${nameOf(frame)} takes back another's question: ${line}`);
     return;
   }
-  if (!asked) return seen.problem(`a question is taken back that is not open: ${line}`);
+  if (!agentRequest) return seen.problem(`a question is taken back that is not open: ${line}`);
   const entries =
-    asked.about.isLent === true ? seen.policyModel?.decidedOn(String(asked.about.key)) : seen.policyModel?.decided(asked.serial);
+    agentRequest.about.isHostTool === true
+      ? seen.policyModel?.decidedOn(String(agentRequest.about.key))
+      : seen.policyModel?.decided(agentRequest.serial);
   const isLate = seen.policyModel?.isObserving === false && entries?.some(({ answeredBy }) => answeredBy === 'timeout');
-  const isLent = asked.about.isLent === true && isCutOff(seen, asked);
-  if (!runOf(seen, asked).sim.isOver && !isLate && !isLent) seen.takenBack.push({ asked, line });
+  const isHostTool = agentRequest.about.isHostTool === true && isCutOff(seen, agentRequest);
+  if (!runOf(seen, agentRequest).sim.isOver && !isLate && !isHostTool) seen.takenBack.push({ agentRequest, line });
   seen.atClient.delete(idText);
   seen.standIns.delete(idText);
 }
 
 /** For a host tool call: cancelled, or its session has ended or was reopened with another server. */
-function isCutOff(seen: Evidence, asked: AgentFrame): boolean {
+function isCutOff(seen: Evidence, agentRequest: AgentFrame): boolean {
   const isOpenedAgain = ({ session, serial, about, isDelivered }: AgentFrame) =>
-    session === asked.session && about.backSince !== undefined && serial > asked.serial && isDelivered;
+    session === agentRequest.session && about.backSince !== undefined && serial > agentRequest.serial && isDelivered;
   return (
-    isWithdrawn(seen, asked) ||
-    asked.session?.delegationFor !== undefined ||
-    seen.loose.has(asked.session as AgentSession) ||
+    isWithdrawn(seen, agentRequest) ||
+    agentRequest.session?.delegationFor !== undefined ||
+    seen.loose.has(agentRequest.session as AgentSession) ||
     seen.ledger.agentFrames.some(isOpenedAgain)
   );
 }

@@ -5,39 +5,39 @@ import type { ClientSession, SimClient } from './sim-client.ts';
 export type ClientActions = {
   initialize(): void;
   /** One random action. */
-  act(): void;
+  step(): void;
   /** Sends the answers that are due; `all` also those it would have sent later. */
   answer(all: boolean): boolean;
   cancel(session: ClientSession): void;
 };
 
-type Act = () => void;
+type Step = () => void;
 
 export function createClientActions(sim: Sim, client: SimClient): ClientActions {
   const { random, faults, clock, limits, ledger } = sim;
-  const { say } = client;
-  const isAlone = sim.agents.length === 1;
+  const { send } = client;
+  const isSingleAgent = sim.agents.length === 1;
   let isBegun = false;
 
   /** After a close or a delete its id may already belong to another. */
   const named = ({ publicId, lineage, isEnding }: ClientSession) => ({ publicId, lineage: isEnding ? undefined : lineage });
   const openOnes = () => client.sessions.filter(({ isClosed }) => !isClosed);
-  const request = (method: string, rest: Omit<Parameters<typeof say>[0], 'kind' | 'method'> = {}) =>
-    say({ kind: 'request', method, id: client.nextId(), ...rest });
+  const request = (method: string, rest: Omit<Parameters<typeof send>[0], 'kind' | 'method'> = {}) =>
+    send({ kind: 'request', method, id: client.nextId(), ...rest });
   const onSession = (method: string, session: ClientSession, body: Record<string, unknown> = {}, about = {}) =>
     request(method, { ...named(session), body, about });
 
   function newSession(): void {
     const agent = random.chance(0.6) ? random.pick(sim.agents) : undefined;
-    const isOdd = !isAlone && random.chance(0.05);
+    const isUnusual = !isSingleAgent && random.chance(0.05);
     request('session/new', {
       opens: ledger.newLineage(),
       body: {
-        cwd: isOdd && random.chance(0.5) ? 'relative' : random.pick(['/w/a', '/w/a', '/w/routed/b']),
+        cwd: isUnusual && random.chance(0.5) ? 'relative' : random.pick(['/w/a', '/w/a', '/w/routed/b']),
         mcpServers: random.chance(0.8) ? [{ type: 'acp', name: 'tools', serverId: 'tools' }] : [],
-        ...(agent !== undefined && { _meta: { 'acp-switchboard': { agent: isOdd ? 'nobody' : agent } } }),
+        ...(agent !== undefined && { _meta: { 'acp-switchboard': { agent: isUnusual ? 'nobody' : agent } } }),
       },
-      about: { ...(agent !== undefined && !isAlone && !isOdd && { agent }) },
+      about: { ...(agent !== undefined && !isSingleAgent && !isUnusual && { agent }) },
     });
   }
   function prompt(session: ClientSession, bytes?: number): void {
@@ -53,7 +53,7 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
     onSession('session/prompt', session, { prompt: blocks }, { isTurn: true, isPatched: hasResource });
   }
   function changeAgent(session: ClientSession): void {
-    if (isAlone || session.isEnding) return prompt(session);
+    if (isSingleAgent || session.isEnding) return prompt(session);
     const agent = random.chance(0.05) ? 'nobody' : random.pick(sim.agents);
     faults.count('change of agent');
     if (random.chance(0.05)) return void onSession('session/prompt', session, { prompt: [{ type: 'text', text: '/agent' }] });
@@ -62,7 +62,7 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
     else onSession('session/set_config_option', session, { configId: session.agentOption, value: agent }, { changesTo: agent });
   }
   function cancel(session: ClientSession): void {
-    say({ kind: 'notification', method: 'session/cancel', ...named(session) });
+    send({ kind: 'notification', method: 'session/cancel', ...named(session) });
   }
   /** Uses a session that the client has not open: from a list, from earlier, or invented. */
   function load(): void {
@@ -83,7 +83,7 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
       ledger.clientFrames.filter((frame) => frame.idText === idText).length === 1;
     const [taken] = [...client.waiting].filter(({ method, idText }) => method !== 'initialize' && isPlain(idText) && random.chance(0.5));
     if (!taken) return;
-    say({
+    send({
       kind: 'notification',
       method: '$/cancel_request',
       body: { requestId: JSON.parse(taken.idText as string) },
@@ -91,15 +91,15 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
     });
   }
   function progress(): void {
-    const asked = client.questions.find(({ frame }) => frame.method === 'mcp/message');
-    if (!asked) return;
+    const pending = client.requests.find(({ frame }) => frame.method === 'mcp/message');
+    if (!pending) return;
     // Under the name that the client was given.
-    const publicName = sim.oracle.seen.mcpNames.get(asked.frame.serial);
-    say({
+    const publicName = sim.oracle.seen.mcpNames.get(pending.frame.serial);
+    send({
       kind: 'notification',
       method: 'mcp/message',
       body: { serverId: 'tools', requestId: publicName, message: {} },
-      about: { isPatched: true, progressOf: asked.frame.serial },
+      about: { isPatched: true, progressOf: pending.frame.serial },
       fate: 'may',
     });
   }
@@ -114,7 +114,7 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
   function mistake(session: ClientSession | undefined): boolean {
     if (faults.happens('client: broken line') || faults.happens('client: batch')) {
       const [text, owesNull] = random.pick(NOISE);
-      say({ kind: 'noise', about: { owesNull }, fate: 'never', spoilt: () => Buffer.from(text) });
+      send({ kind: 'noise', about: { owesNull }, fate: 'never', spoilt: () => Buffer.from(text) });
       return true;
     }
     const target = session && named(session);
@@ -129,7 +129,7 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
           spoilt,
         });
       else
-        say({ kind: 'notification', method: '_sim/note', ...target, body: { pad: '' }, fate: 'never', about: { owesNull: true }, spoilt });
+        send({ kind: 'notification', method: '_sim/note', ...target, body: { pad: '' }, fate: 'never', about: { owesNull: true }, spoilt });
       return true;
     }
     if (faults.happens('client: duplicate keys')) {
@@ -154,11 +154,11 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
     }
     if (faults.happens('client: duplicate id')) {
       const [first] = [...client.waiting].filter(({ method, idText }) => method !== 'initialize' && idText !== 'null');
-      if (first) say({ kind: 'request', method: '_sim/again', id: first.idText as string, ...target });
+      if (first) send({ kind: 'request', method: '_sim/again', id: first.idText as string, ...target });
       return true;
     }
     if (faults.happens('client: id null')) {
-      say({ kind: 'request', method: 'session/list', id: 'null', body: { cwd: '/none' } });
+      send({ kind: 'request', method: 'session/list', id: 'null', body: { cwd: '/none' } });
       return true;
     }
     if (faults.happens('client: unknown session')) {
@@ -168,18 +168,18 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
     if (faults.happens('client: unknown method')) {
       if (random.chance(0.5))
         request(random.pick(['_sim/do', '_other/do', 'no/such']), { ...(random.chance(0.6) && target), body: { word: 'x' } });
-      else say({ kind: 'notification', method: '_sim/note', ...(random.chance(0.6) && target), fate: 'may' });
+      else send({ kind: 'notification', method: '_sim/note', ...(random.chance(0.6) && target), fate: 'may' });
       return true;
     }
     return false;
   }
 
-  function choose(): Act {
+  function choose(): Step {
     const sessions = openOnes();
-    if (sessions.length === 0) return random.chance(0.7) ? newSession : random.pick<Act>([load, list]);
+    if (sessions.length === 0) return random.chance(0.7) ? newSession : random.pick<Step>([load, list]);
     const session = random.pick(sessions);
     const isBusy = [...client.waiting].some(({ method, publicId }) => method === 'session/prompt' && publicId === session.publicId);
-    return random.weighted<Act>([
+    return random.weighted<Step>([
       [sessions.length < 5 ? 3 : 0.5, newSession],
       [isBusy ? 1 : 8, () => prompt(session)],
       [isBusy ? 3 : 0.5, () => cancel(session)],
@@ -204,7 +204,7 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
       [0.3, () => void request('authenticate', { body: { methodId: `${random.pick(sim.agents)}/key` }, about: { isPatched: true } })],
       [0.2, () => void request(random.pick(['logout', 'auth/status']))],
       [faults.happens('client: takes request back') ? 3 : 0, takeBack],
-      [client.questions.some(({ frame }) => frame.method === 'mcp/message') ? 4 : 0, progress],
+      [client.requests.some(({ frame }) => frame.method === 'mcp/message') ? 4 : 0, progress],
     ]);
   }
   function end(method: string, session: ClientSession): void {
@@ -220,18 +220,19 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
   }
 
   function answerOne(index: number): void {
-    const { idText, frame, isStandIn } = client.questions[index] as (typeof client.questions)[number];
-    client.questions.splice(index, 1);
+    const { idText, frame, isStandIn } = client.requests[index] as (typeof client.requests)[number];
+    client.requests.splice(index, 1);
     const answer = { kind: 'answer' as const, id: idText, answerTo: frame.serial, about: { isStandIn } };
-    if (faults.happens('client: answers with an error')) return void say({ ...answer, as: 'error', body: { code: -32603, message: 'no' } });
+    if (faults.happens('client: answers with an error'))
+      return void send({ ...answer, as: 'error', body: { code: -32603, message: 'no' } });
     if (faults.happens('client: unclear answer'))
-      return void say({ ...answer, as: 'result', fate: 'never', spoilt: () => Buffer.from(`{"jsonrpc":"2.0","id":${idText}}`) });
+      return void send({ ...answer, as: 'result', fate: 'never', spoilt: () => Buffer.from(`{"jsonrpc":"2.0","id":${idText}}`) });
     if (faults.happens('client: over-long answer')) {
       const spoilt = (line: string) => Buffer.from(line.replace('"pad":""', `"pad":"${'x'.repeat(limits.maxFrameBytes + 100)}"`));
-      return void say({ ...answer, as: 'result', body: { pad: '' }, fate: 'never', spoilt });
+      return void send({ ...answer, as: 'result', body: { pad: '' }, fate: 'never', spoilt });
     }
     if (faults.happens('client: broken answer'))
-      return void say({
+      return void send({
         ...answer,
         as: 'result',
         fate: 'never',
@@ -239,18 +240,18 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
         spoilt: (line) => Buffer.from(line.slice(0, -1)),
       });
     if (faults.happens('client: answers unknown id'))
-      say({ ...answer, id: '99999', as: 'result', fate: 'never', about: { isUnheard: true, isStandIn } });
+      send({ ...answer, id: '99999', as: 'result', fate: 'never', about: { isUnheard: true, isStandIn } });
     const choices = isStandIn ? STAND_IN_CHOICES : sim.policyModel && frame.method === 'session/request_permission' ? CHOICES : undefined;
     if (choices) {
       const optionId = sim.policyModel?.random.pick(choices);
       const outcome = optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId };
-      return void say({ ...answer, as: 'result', body: { outcome }, about: { isStandIn, optionId } });
+      return void send({ ...answer, as: 'result', body: { outcome }, about: { isStandIn, optionId } });
     }
     const terminalId = frame.method === 'terminal/create' ? `t${sim.terminals.length + 1}` : undefined;
     if (terminalId !== undefined) sim.terminals.push(terminalId);
     const well = { ...answer, as: 'result' as const, body: bodyOf(frame.method as string, terminalId), about: { terminalId } };
-    say(well);
-    if (faults.happens('client: answers twice')) say(well);
+    send(well);
+    if (faults.happens('client: answers twice')) send(well);
   }
 
   return {
@@ -259,19 +260,19 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
       const clientCapabilities = { fs: { readTextFile: true, writeTextFile: true }, terminal: true };
       request('initialize', { body: { protocolVersion: 1, clientCapabilities } });
     },
-    act() {
+    step() {
       if (!isBegun) {
         if (faults.happens('client: too early')) return newSession();
         return this.initialize();
       }
-      if (!client.isGreeted && !faults.happens('client: too early')) return;
+      if (!client.isInitialized && !faults.happens('client: too early')) return;
       if (faults.happens('client: stops reading')) client.isReading = false;
       else if (!client.isReading && random.chance(0.3)) client.isReading = true;
       const sessions = openOnes();
       if (!mistake(sessions.length > 0 ? random.pick(sessions) : undefined)) choose()();
     },
     answer(all) {
-      const due = client.questions.findIndex(({ dueMs, isNever }) => all || (!isNever && dueMs <= clock.nowMs));
+      const due = client.requests.findIndex(({ dueMs, isNever }) => all || (!isNever && dueMs <= clock.nowMs));
       if (due === -1) return false;
       answerOne(due);
       return true;

@@ -50,9 +50,9 @@ export function createFuzzBench(names: readonly string[]): FuzzBench {
   const client = new SimSource();
   const toClient = new SimSink(
     WATER_MARK_BYTES,
-    createLineReader((line) => hearClient(line)),
+    createLineReader((line) => readClient(line)),
   );
-  function hearClient(line: string): void {
+  function readClient(line: string): void {
     const message = read(line, 'the client');
     const idText = message && idTextIn(line);
     if (!message) return;
@@ -60,7 +60,7 @@ export function createFuzzBench(names: readonly string[]): FuzzBench {
     for (const name of names)
       if (line.includes(`@${name}`) && isAnothers(message.params?.sessionId, name))
         problems.push(`${name} speaks in a session of another: ${line.slice(0, 300)}`);
-    if (idText !== undefined) client.say(Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":{}}\n`));
+    if (idText !== undefined) client.send(Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":{}}\n`));
   }
 
   function launch(name: string): Transport {
@@ -78,7 +78,7 @@ export function createFuzzBench(names: readonly string[]): FuzzBench {
       if (isAnothers(message?.params?.sessionId, name)) problems.push(`${name} hears of a session of another: ${line.slice(0, 300)}`);
       if (!message || idText === undefined) return;
       if (message.method === undefined) return answered(idText, message);
-      source.say(Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":${JSON.stringify(resultOf(message.method))}}\n`));
+      source.send(Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":${JSON.stringify(resultOf(message.method))}}\n`));
     }
     function resultOf(method: string): unknown {
       if (method === 'initialize')

@@ -12,10 +12,10 @@ const BATCHES = 60;
 const BATCH = 100;
 const AGENTS = ['alpha', 'beta'] as const;
 let fed = 0;
-let asked = 0;
+let agentRequest = 0;
 
 afterAll(() => {
-  process.stdout.write(`fuzz: ${count(fed)} damaged frames through the whole connection, ${count(asked)} of them still requests\n`);
+  process.stdout.write(`fuzz: ${count(fed)} damaged frames through the whole connection, ${count(agentRequest)} of them still requests\n`);
 });
 const count = (total: number) => total.toLocaleString('en-US');
 
@@ -65,7 +65,7 @@ type Play = {
   readonly sessions: Map<string, string>;
   /** Ids of lines that are still requests: each must be answered, and once. */
   readonly owed: Set<string>;
-  asked: number;
+  agentRequest: number;
 };
 
 const inSession = (line: string, sessionId: string): string => line.replace(/"sessionId":"[^"]*"/, `"sessionId":"${sessionId}"`);
@@ -77,9 +77,9 @@ function feed({ random, bench, owed }: Play, to: SimSource, line: string, other:
   const damaged = mutate(random, Buffer.from(named), Buffer.from(other));
   if (requestIdIn(damaged) === id) {
     owed.add(id);
-    asked++;
+    agentRequest++;
   }
-  to.say(Buffer.concat([damaged, Buffer.from('\n')]));
+  to.send(Buffer.concat([damaged, Buffer.from('\n')]));
   if (!random.chance(0.3)) return;
   try {
     to.deliver(random.pick([1, 7, 200, 1_000_000]));
@@ -89,7 +89,7 @@ function feed({ random, bench, owed }: Play, to: SimSource, line: string, other:
 }
 
 async function begun(random: Random, names: readonly string[]): Promise<Play> {
-  const play: Play = { random, bench: createFuzzBench(names), sessions: new Map(), owed: new Set(), asked: 0 };
+  const play: Play = { random, bench: createFuzzBench(names), sessions: new Map(), owed: new Set(), agentRequest: 0 };
   await ask(play, 'initialize', { protocolVersion: 1, clientCapabilities: {} });
   for (const agent of names) await open(play, agent);
   return play;
@@ -103,16 +103,16 @@ async function open(play: Play, agent: string): Promise<void> {
 
 /** A request of our own, which must be answered once whatever passed before it. */
 async function ask(play: Play, method: string, params: unknown) {
-  const id = `"ask ${++play.asked}"`;
+  const id = `"ask ${++play.agentRequest}"`;
   const { client, answers } = play.bench;
-  client.say(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}\n`));
+  client.send(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}\n`));
   await untilAnswered(play, [id]);
   expect(answers.get(id)).toHaveLength(1);
   return answers.get(id)?.[0];
 }
 
-async function untilAnswered({ bench }: Play, asked: Iterable<string>): Promise<void> {
-  const ids = [...asked];
+async function untilAnswered({ bench }: Play, agentRequest: Iterable<string>): Promise<void> {
+  const ids = [...agentRequest];
   const { clock, answers } = bench;
   await bench.settle();
   for (let left = 200; left > 0 && clock.nextAtMs() !== undefined && ids.some((id) => !answers.has(id)); left--) {
@@ -124,7 +124,7 @@ async function untilAnswered({ bench }: Play, asked: Iterable<string>): Promise<
 /** Every request has its one response, nothing went to the wrong place, and each agent still responds. */
 async function isWell(play: Play): Promise<void> {
   const { bench, owed, sessions } = play;
-  bench.client.say(Buffer.from('\n')); // the line before may have lost its own
+  bench.client.send(Buffer.from('\n')); // the line before may have lost its own
   await untilAnswered(play, owed);
   expect(bench.problems).toEqual([]);
   expect([...owed].filter((id) => bench.answers.get(id)?.length !== 1)).toEqual([]);

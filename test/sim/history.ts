@@ -39,19 +39,19 @@ async function live(world: World): Promise<boolean> {
 }
 
 function something(world: World): void {
-  const { sim, client, acts, runs } = world;
+  const { sim, client, clientActions, runs } = world;
   const { random } = sim;
   const readers = runs.filter((run) => run.hasInput);
   const talkers = runs.filter((run) => run.sim.source.isDeliverable);
-  const workers = runs.filter((run) => run.canAct());
+  const workers = runs.filter((run) => run.canStep());
   const next = random.weighted<() => void>([
-    [3, () => acts.act()],
-    [client.questions.length > 0 ? 2 : 0, () => void acts.answer(false)],
+    [3, () => clientActions.step()],
+    [client.requests.length > 0 ? 2 : 0, () => void clientActions.answer(false)],
     [client.source.isDeliverable ? 6 : 0, () => client.source.deliver(chunk(world))],
     [client.hasInput ? 6 : 0, () => client.read(chunk(world))],
     [readers.length * 4, () => random.pick(readers).read(chunk(world))],
     [talkers.length * 4, () => random.pick(talkers).deliver(chunk(world))],
-    [workers.length * 4, () => random.pick(workers).act()],
+    [workers.length * 4, () => random.pick(workers).step()],
     [0.2, () => void world.connection.health()],
     [1, () => passTime(world, random.int(1, 15_000))],
     [sim.policyModel ? 0.3 : 0, () => sim.policyModel?.change()],
@@ -73,7 +73,7 @@ function chunk({ sim: { random } }: World): number {
 function passTime(world: World, ms: number): void {
   const { clock } = world.sim;
   const until = clock.nowMs + ms;
-  const due = [...world.runs.flatMap(({ jobs }) => jobs), ...world.client.questions]
+  const due = [...world.runs.flatMap(({ jobs }) => jobs), ...world.client.requests]
     .map(({ dueMs }) => dueMs)
     .filter((at) => at > clock.nowMs);
   const timerAt = clock.nextAtMs();
@@ -86,7 +86,7 @@ const MAX_DRAIN_EVENTS = 20_000;
 
 /** Everybody reads on and sends what they owe. What nobody wants to send ends with its agent's process or a cancel. */
 async function drain(world: World): Promise<void> {
-  const { sim, client, acts, runs } = world;
+  const { sim, client, clientActions, runs } = world;
   const { random, clock } = sim;
   sim.trace('--- from here on everybody says what they owe');
   client.isReading = true;
@@ -102,8 +102,8 @@ async function drain(world: World): Promise<void> {
       await world.event(() => loosen(world, random.pick(stuck)));
       continue;
     }
-    if (client.questions.length > 0 && random.chance(0.7)) {
-      await world.event(() => void acts.answer(true));
+    if (client.requests.length > 0 && random.chance(0.7)) {
+      await world.event(() => void clientActions.answer(true));
       continue;
     }
     if (clock.nextAtMs() === undefined || timersLeft-- === 0) {
@@ -115,24 +115,24 @@ async function drain(world: World): Promise<void> {
   throw new Error('  the history does not come to an end');
 }
 
-function movesLeft({ client, runs, acts }: World): (() => void)[] {
+function movesLeft({ client, runs, clientActions }: World): (() => void)[] {
   const moves: (() => void)[] = [];
   if (client.source.isDeliverable) moves.push(() => client.source.deliver(CHUNK_BYTES));
   if (client.hasInput) moves.push(() => client.read(CHUNK_BYTES));
-  if (client.questions.some(({ isNever }) => !isNever)) {
-    for (const question of client.questions) question.dueMs = 0;
-    moves.push(() => void acts.answer(false));
+  if (client.requests.some(({ isNever }) => !isNever)) {
+    for (const pending of client.requests) pending.dueMs = 0;
+    moves.push(() => void clientActions.answer(false));
   }
   for (const run of runs) {
     if (run.hasInput) moves.push(() => run.read(CHUNK_BYTES));
     if (run.sim.source.isDeliverable) moves.push(() => run.deliver(CHUNK_BYTES));
-    if (run.canAct()) moves.push(() => run.act());
+    if (run.canStep()) moves.push(() => run.step());
   }
   return moves;
 }
 
 /** An agent that waits in vain gives up, is cancelled, or dies. */
-function loosen({ sim, client, acts }: World, run: Run): void {
+function loosen({ sim, client, clientActions }: World, run: Run): void {
   const { random } = sim;
   if (random.chance(0.3)) {
     sim.trace(`${run.agent}#${run.number} dies of what it owes`);
@@ -143,7 +143,7 @@ function loosen({ sim, client, acts }: World, run: Run): void {
     ({ waitsFor, session }) => waitsFor && client.sessions.some((one) => one.lineage === session?.lineage && !one.isClosed),
   );
   const session = client.sessions.find(({ lineage, isClosed }) => lineage === waiting?.session?.lineage && !isClosed);
-  if (session && random.chance(0.5)) acts.cancel(session);
+  if (session && random.chance(0.5)) clientActions.cancel(session);
   for (const job of run.jobs) {
     job.isMute = false;
     job.dueMs = 0;

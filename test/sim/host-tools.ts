@@ -58,7 +58,7 @@ export function createHostTools(seed: number, ran: (key: string) => void): HostT
 }
 
 /** A call as an agent sends it: to a file tool, or to delegate to another agent. */
-export function lentCall({ random, rates }: HostTools, serverId: string, key: string, { agents }: Sim, self: string): Body {
+export function hostToolCall({ random, rates }: HostTools, serverId: string, key: string, { agents }: Sim, self: string): Body {
   const isDelegation = agents.length > 1 && random.chance(rates.delegations);
   const others = agents.filter((agent) => agent !== self);
   const called = isDelegation
@@ -80,11 +80,11 @@ export function toolServerOf({ mcpServers }: Body): string | undefined {
 }
 
 /** The line as it was before our server was added. */
-export const withoutLent = (line: string): string =>
+export const withoutHostTools = (line: string): string =>
   line.replace(/,?\{"type":"acp","name":"switchboard","serverId":"switchboard-[\w-]{22}"\}/, '').replace('"mcpServers":[],', '');
 
 /** The host tools of one process: the server of each of its sessions, and all that there ever were. */
-export type Lent = {
+export type ProcessTools = {
   readonly bySession: Map<AgentSession, string>;
   /** What a session had before it was opened again. */
   readonly before: Map<AgentSession, string>;

@@ -47,7 +47,7 @@ export type AgentFrame = {
   fate: Fate;
   /** The proxy has all of its bytes, and its process was alive then. */
   isDelivered: boolean;
-  isHeard: boolean;
+  isReceived: boolean;
 };
 
 export type ClientFrame = {

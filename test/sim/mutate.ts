@@ -2,12 +2,12 @@
 import type { Random } from './random.ts';
 
 /** Fragments with a meaning for a frame's reader. */
-const PIECES = [
+const FRAGMENTS = [
   ...['{', '}', '[', ']', '"', ',', ':', '\\', '\n', '\r', '\0', '\u2028', 'null', 'true', '-0', '1e400', '9007199254740993'],
   ...['"id":1,', '"id":null,', '"method":"session/prompt",', '"sessionId":"x",', '"result":{},', '"error":{},', '"params":[],'],
   ...['"\\u0069d":7,', '"__proto__":{},', '\\u0000', '\\ud800', '[[[[[[[[[[[[[[[[', '"pad":"', '{"jsonrpc":"2.0","id":1,"method":"x"}'],
 ].map((text) => Buffer.from(text));
-const ODD_BYTES = [Buffer.from([0xff]), Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from([0xc3]), Buffer.from([0x80])];
+const SPECIAL_BYTES = [Buffer.from([0xff]), Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from([0xc3]), Buffer.from([0x80])];
 
 export function mutate(random: Random, line: Buffer, other: Buffer): Buffer {
   let bytes: Buffer = Buffer.from(line);
@@ -35,9 +35,9 @@ function once(random: Random, bytes: Buffer, other: Buffer): Buffer {
     case 5:
       return join(bytes.subarray(0, at), other.subarray(random.int(0, Math.max(0, other.length - 1))));
     case 6:
-      return join(bytes.subarray(0, at), random.pick(ODD_BYTES), bytes.subarray(at));
+      return join(bytes.subarray(0, at), random.pick(SPECIAL_BYTES), bytes.subarray(at));
     default:
-      return join(bytes.subarray(0, at), random.pick(PIECES), bytes.subarray(at));
+      return join(bytes.subarray(0, at), random.pick(FRAGMENTS), bytes.subarray(at));
   }
 }
 

@@ -4,18 +4,26 @@ import { type AgentFrame, type AgentSession, clientsOwn } from './ledger.ts';
 import { type Evidence, isDiscarded, isThere, nameOf, runOf } from './observations.ts';
 
 /** Sessions that agents have just opened for a cancelled change, and those that have given up their ids. */
-export function nothingIsAskedForNobody(seen: Evidence): void {
+export function noOrphanRequests(seen: Evidence): void {
   if (seen.isStopping) return;
   for (const { session, about, fate } of seen.arrived) {
     if (!session || about.change === undefined || about.opened !== true || fate === 'never' || !isDiscarded(seen, session)) continue;
     if (seen.blindLoads.has(session.native)) continue; // the client may have found it
-    for (const [id, asked] of seen.atClient)
-      if (asked.session === session) seen.problem(`${nameOf(asked)} is open at the client as ${id} though nobody wants its session`);
+    for (const [id, agentRequest] of seen.atClient)
+      if (agentRequest.session === session)
+        seen.problem(`${nameOf(agentRequest)} is open at the client as ${id} though nobody wants its session`);
   }
-  for (const [id, asked] of seen.atClient) {
-    const holder = seen.bound.get(seen.askedUnder.get(asked) as string);
-    if (holder?.isLive && asked.session && !isOf(asked, holder.session) && seen.askedFor.get(asked) !== holder.session)
-      seen.problem(`${nameOf(asked)} is open at the client as ${id} in a session that is ${holder.session.agent}/${holder.session.native}`);
+  for (const [id, agentRequest] of seen.atClient) {
+    const holder = seen.bound.get(seen.shownUnder.get(agentRequest) as string);
+    if (
+      holder?.isLive &&
+      agentRequest.session &&
+      !isOf(agentRequest, holder.session) &&
+      seen.requestedFor.get(agentRequest) !== holder.session
+    )
+      seen.problem(
+        `${nameOf(agentRequest)} is open at the client as ${id} in a session that is ${holder.session.agent}/${holder.session.native}`,
+      );
   }
 }
 
@@ -24,11 +32,11 @@ export function nothingIsAskedForNobody(seen: Evidence): void {
  * client are between the two, as they would be without the proxy.
  */
 export function endedSessionsAskNothing(seen: Evidence): void {
-  for (const [id, asked] of seen.endedWith) {
-    const isOurs = seen.standIns.get(id) === asked;
-    const isBetweenThem = seen.agents.length === 1 && !isOurs && !seen.answered.has(asked);
-    if ((isOurs || seen.atClient.get(id) === asked) && !isBetweenThem && !seen.isStopping)
-      seen.problem(`${nameOf(asked)} is open at the client as ${id} though its session has ended`);
+  for (const [id, agentRequest] of seen.endedWith) {
+    const isOurs = seen.standIns.get(id) === agentRequest;
+    const isBetweenThem = seen.agents.length === 1 && !isOurs && !seen.answered.has(agentRequest);
+    if ((isOurs || seen.atClient.get(id) === agentRequest) && !isBetweenThem && !seen.isStopping)
+      seen.problem(`${nameOf(agentRequest)} is open at the client as ${id} though its session has ended`);
   }
   seen.endedWith.clear();
 }
@@ -59,18 +67,18 @@ export function delegationsEnd(seen: Evidence): void {
   const isOver = (call: AgentFrame) => seen.answered.has(call) || runOf(seen, call).sim.isOver;
   for (const session of seen.atWork) {
     const call = callOf(session);
-    const isStopped = seen.calledOff.has(session) || seen.toldToStop.has(call.session as AgentSession) || isOver(call);
-    if (session.delegationFor && isStopped && !seen.toldToStop.has(session) && isAtWork(seen, session))
+    const isStopped = seen.calledOff.has(session) || seen.stopRequested.has(call.session as AgentSession) || isOver(call);
+    if (session.delegationFor && isStopped && !seen.stopRequested.has(session) && isAtWork(seen, session))
       seen.problem(`${session.agent} works on in ${session.native} for ${nameOf(call)}, and nobody waits for it`);
   }
   for (const [session, deadlineMs] of seen.calledOff)
     if (seen.clock.nowMs > deadlineMs && !isOver(callOf(session)))
       seen.problem(`${nameOf(callOf(session))} was cancelled, and has no answer in time`);
-  for (const [id, asked] of [...seen.atClient, ...seen.standIns]) {
-    const call = asked.session?.delegationFor && seen.delegations.get(asked.session);
-    const isEnded = call && (seen.answered.has(call) || seen.toldToStop.has(asked.session as AgentSession));
-    if (isEnded && !seen.answered.has(asked) && isThere(runOf(seen, asked)))
-      seen.problem(`${nameOf(asked)} is open at the client as ${id} though nobody waits for ${nameOf(call)}`);
+  for (const [id, agentRequest] of [...seen.atClient, ...seen.standIns]) {
+    const call = agentRequest.session?.delegationFor && seen.delegations.get(agentRequest.session);
+    const isEnded = call && (seen.answered.has(call) || seen.stopRequested.has(agentRequest.session as AgentSession));
+    if (isEnded && !seen.answered.has(agentRequest) && isThere(runOf(seen, agentRequest)))
+      seen.problem(`${nameOf(agentRequest)} is open at the client as ${id} though nobody waits for ${nameOf(call)}`);
   }
 }
 
@@ -87,7 +95,7 @@ export function nothingIsLeftOpen(seen: Evidence): void {
   for (const answer of seen.ledger.agentFrames) {
     const { session, about, isDelivered, fate } = answer;
     const isThereSince = about.backSince ?? (about.opened === true ? 0 : undefined);
-    if (!session || !isDelivered || fate === 'never' || typeof isThereSince !== 'number' || seen.judgedRefused.has(answer)) continue;
+    if (!session || !isDelivered || fate === 'never' || typeof isThereSince !== 'number' || seen.refusedByPolicy.has(answer)) continue;
     const run = runOf(seen, answer);
     const isHeld = [...seen.bound.values()].some((holder) => holder.isLive && holder.session === session);
     const isClosed = (seen.closedIn.get(run)?.get(session) ?? -1) >= isThereSince;

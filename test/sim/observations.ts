@@ -17,7 +17,7 @@ export type Evidence = {
   problem(text: string): void;
   toClient: SimSink | undefined;
   /** The client has its response to initialize. */
-  isGreeted: boolean;
+  isInitialized: boolean;
   isStopping: boolean;
 
   /** Client requests that the proxy has and has not answered, by their ids. */
@@ -50,7 +50,7 @@ export type Evidence = {
   /** Answered changes of agent: a session that one of them opened and that nobody has now is discarded. */
   readonly settledChanges: Set<ClientFrame>;
   /** The agent that the proxy last reported for a session. */
-  readonly saidToMove: Map<string, string>;
+  readonly movedTo: Map<string, string>;
   /** Every public id that either side has used towards the other. */
   readonly spokenOf: Set<string>;
   /** Changes of agent in progress. */
@@ -69,9 +69,9 @@ export type Evidence = {
   /** Requests as the client has them. */
   readonly atClient: Map<string, AgentFrame>;
   /** The client's session of a request when it was sent: the client may find a delegated session later. */
-  readonly askedFor: Map<AgentFrame, AgentSession>;
+  readonly requestedFor: Map<AgentFrame, AgentSession>;
   /** The ids of the sessions in which it is asked. */
-  readonly askedUnder: Map<AgentFrame, string>;
+  readonly shownUnder: Map<AgentFrame, string>;
   /** Those that left it in this event, perhaps behind what made them void. */
   answeredNow: Map<string, AgentFrame>;
   /** Sessions that a client request has reached by name alone. */
@@ -79,21 +79,21 @@ export type Evidence = {
   /** Ids that the client has asked for without knowing their owner. */
   readonly blindLoads: Set<string>;
   /** Those of a session the client has opened, and the id there. */
-  readonly askedInSession: Map<AgentFrame, string>;
+  readonly requestedIn: Map<AgentFrame, string>;
   /** The proxy's own requests to the client, about an agent's request. */
   readonly standIns: Map<string, AgentFrame>;
   readonly policyModel: PolicyModel | undefined;
   /** The policy that was in force when a frame reached the proxy. */
-  readonly saidUnder: Map<AgentFrame, string>;
+  readonly sentUnder: Map<AgentFrame, string>;
   /** Sessions refused for the mode they were reopened in, and the process that has them so: its frames there are for nobody. */
   readonly refused: Map<AgentSession, Run>;
   /** The responses that were the reason. */
-  readonly judgedRefused: Set<AgentFrame>;
+  readonly refusedByPolicy: Set<AgentFrame>;
   /** In which event the proxy last asked a process to close or delete a session. */
   readonly closedIn: Map<Run, Map<AgentSession, number>>;
   /** Sessions whose turns the proxy has cancelled by itself in this event, and the requests of live agents that it withdrew. */
   readonly cancelledHere: Set<AgentSession>;
-  takenBack: { readonly asked: AgentFrame; readonly line: string }[];
+  takenBack: { readonly agentRequest: AgentFrame; readonly line: string }[];
   /** Requests whose agents have got their answers in this event. */
   readonly answeredHere: Set<AgentFrame>;
   /** Sessions of delegations, and the calls behind them. */
@@ -103,11 +103,11 @@ export type Evidence = {
   /** Those that the client has cancelled with their session, and when their calls must be answered. */
   readonly calledOff: Map<AgentSession, number>;
   /** In which event the delegated agents were told to stop. */
-  readonly toldToStop: Map<AgentSession, number>;
+  readonly stopRequested: Map<AgentSession, number>;
   /** Tool calls that the proxy itself displays and has not ended, and their sessions. */
   readonly shownCalls: Map<string, string>;
   /** Executed host tool calls. */
-  readonly lentRuns: Set<string>;
+  readonly hostToolRuns: Set<string>;
   readonly answered: Set<AgentFrame>;
   /** Of these, the ones that the agent had cancelled before. After a client's cancel it may do so once it has its answer. */
   readonly answeredWithdrawn: Set<AgentFrame>;
@@ -135,7 +135,7 @@ export function createEvidence(
     runs: [],
     problem: (text) => void problems.push(text),
     toClient: undefined,
-    isGreeted: false,
+    isInitialized: false,
     isStopping: false,
     open: new Map(),
     nullOwed: 0,
@@ -151,7 +151,7 @@ export function createEvidence(
     backIn: new Map(),
     leftBehind: new Map(),
     settledChanges: new Set(),
-    saidToMove: new Map(),
+    movedTo: new Map(),
     spokenOf: new Set(),
     changes: new Set(),
     begunChanges: new Set(),
@@ -160,16 +160,16 @@ export function createEvidence(
     streams: new Map(),
     overtaken: [],
     atClient: new Map(),
-    askedFor: new Map(),
-    askedUnder: new Map(),
+    requestedFor: new Map(),
+    shownUnder: new Map(),
     answeredNow: new Map(),
     foundByName: new Set(),
     blindLoads: new Set(),
-    askedInSession: new Map(),
+    requestedIn: new Map(),
     standIns: new Map(),
-    saidUnder: new Map(),
+    sentUnder: new Map(),
     refused: new Map(),
-    judgedRefused: new Set(),
+    refusedByPolicy: new Set(),
     closedIn: new Map(),
     cancelledHere: new Set(),
     takenBack: [],
@@ -177,9 +177,9 @@ export function createEvidence(
     delegations: new Map(),
     atWork: new Set(),
     calledOff: new Map(),
-    toldToStop: new Map(),
+    stopRequested: new Map(),
     shownCalls: new Map(),
-    lentRuns: new Set(),
+    hostToolRuns: new Set(),
     answered: new Set(),
     answeredWithdrawn: new Set(),
     answeredByClient: new Map(),
@@ -268,5 +268,5 @@ export const nameOf = (frame: AgentFrame | ClientFrame): string =>
     : `${frame.kind} ${frame.serial} of the client (${frame.method ?? `answer to ${frame.answerTo}`}${frame.publicId === undefined ? '' : ` on ${frame.publicId}`})`;
 
 /** Whether the agent has cancelled its request by now, in a readable frame. */
-export const isWithdrawn = ({ ledger }: Evidence, asked: AgentFrame): boolean =>
-  ledger.agentFrames.some(({ about, isDelivered, fate }) => about.withdraws === asked.serial && isDelivered && fate !== 'never');
+export const isWithdrawn = ({ ledger }: Evidence, agentRequest: AgentFrame): boolean =>
+  ledger.agentFrames.some(({ about, isDelivered, fate }) => about.withdraws === agentRequest.serial && isDelivered && fate !== 'never');

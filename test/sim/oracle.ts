@@ -10,7 +10,7 @@ import {
   delegationsLeaveNoTerminal,
   endedSessionsAskNothing,
   isOf,
-  nothingIsAskedForNobody,
+  noOrphanRequests,
   nothingIsLeftOpen,
   shownCallsEnd,
 } from './nothing-left.ts';
@@ -33,8 +33,8 @@ import {
 } from './observations.ts';
 import { CHUNK_BYTES, type SimSink } from './pipe.ts';
 import type { PolicyModel } from './policy-model.ts';
-import type { Heard, Run } from './sim-agent.ts';
-import { lentRan, letGoIfRefused, lookForRefused, waitsForMode } from './under-policy.ts';
+import type { AgentInput, Run } from './sim-agent.ts';
+import { hostToolRan, letGoIfRefused, lookForRefused, waitsForMode } from './under-policy.ts';
 
 export type Oracle = {
   readonly problems: readonly string[];
@@ -48,10 +48,10 @@ export type Oracle = {
   /** A request on a session reaches a process that has not opened it. */
   notOpenHere(run: Run, session: AgentSession, client: number): void;
   /** A line that the proxy has written. */
-  agentReceived(run: Run, line: string): Heard;
+  agentReceived(run: Run, line: string): AgentInput;
   clientReceived(line: string): Received;
   /** A host tool is executed, for the call with this key. */
-  lentRan(key: string): void;
+  hostToolRan(key: string): void;
   /** An event and all its effects are done. */
   settled(): void;
   /** Everybody has sent what they owed, and time has run out. */
@@ -61,7 +61,7 @@ export type Oracle = {
 };
 
 /** What may be queued for a client that does not read, besides what it requested: one chunk, and our own messages about it. */
-const EDITOR_SLACK_BYTES = CHUNK_BYTES + 16 * 1024;
+const CLIENT_SLACK_BYTES = CHUNK_BYTES + 16 * 1024;
 
 /** After a crash, these must not reach the agent before the session was recovered. */
 const BRINGS_BACK = new Set(['session/prompt', 'session/set_mode', 'session/set_config_option', 'session/fork']);
@@ -81,7 +81,7 @@ export function createOracle(
   /** Requests that waited for the user when their turn was cancelled. */
   const mustEnd = new Set<AgentFrame>();
 
-  function requestSaid(frame: ClientFrame): void {
+  function requestSent(frame: ClientFrame): void {
     if (frame.idText === 'null') {
       seen.nullOwed++;
       frame.answers = 1; // it cannot be distinguished from others, so they are counted together
@@ -95,31 +95,32 @@ export function createOracle(
     if (isLoad(frame) && frame.lineage === undefined) seen.blindLoads.add(frame.publicId as string);
   }
   /** From now on the session's pending requests are `cancelled`, and its turns have until the deadline to end. */
-  function cancelSaid({ publicId, lineage }: ClientFrame): void {
+  function cancelSent({ publicId, lineage }: ClientFrame): void {
     const holder = publicId === undefined ? undefined : seen.bound.get(publicId);
     if (!holder) return;
-    if (!holder.isLive || !seen.isGreeted || isChanging(seen, lineage) || holder.session.lineage !== lineage) return;
+    if (!holder.isLive || !seen.isInitialized || isChanging(seen, lineage) || holder.session.lineage !== lineage) return;
     // After a session/delete it has no session.
     if (openRequests(seen).some((request) => request.method === 'session/delete' && request.publicId === publicId)) return;
     cancelDelegations(seen, holder.session, clock.nowMs + about.cancelMs);
     for (const request of openRequests(seen))
       if (request.method === 'session/prompt' && request.publicId === publicId && !seen.deadlines.has(request) && request.about.isTurn)
         seen.deadlines.set(request, clock.nowMs + about.cancelMs);
-    for (const asked of seen.atClient.values())
+    for (const agentRequest of seen.atClient.values())
       if (
-        isOf(asked, holder.session) &&
-        isCancellable(asked) &&
+        isOf(agentRequest, holder.session) &&
+        isCancellable(agentRequest) &&
         // An agent with a process for each session may use one id in two of them.
-        seen.askedInSession.get(asked) === publicId &&
-        !seen.answered.has(asked) &&
-        isThere(runOf(seen, asked))
+        seen.requestedIn.get(agentRequest) === publicId &&
+        !seen.answered.has(agentRequest) &&
+        isThere(runOf(seen, agentRequest))
       )
-        seen.mustBeCancelled.add(asked);
-    for (const asked of seen.standIns.values())
-      if (isOf(asked, holder.session) && !seen.answered.has(asked) && isThere(runOf(seen, asked))) mustEnd.add(asked);
+        seen.mustBeCancelled.add(agentRequest);
+    for (const agentRequest of seen.standIns.values())
+      if (isOf(agentRequest, holder.session) && !seen.answered.has(agentRequest) && isThere(runOf(seen, agentRequest)))
+        mustEnd.add(agentRequest);
   }
-  function answerSaid(frame: ClientFrame): void {
-    const asked = ledger.agentFrame(frame.answerTo);
+  function answerSent(frame: ClientFrame): void {
+    const agentRequest = ledger.agentFrame(frame.answerTo);
     if (frame.about.isStandIn) {
       const id = frame.idText as string;
       const about = seen.standIns.get(id);
@@ -129,13 +130,13 @@ export function createOracle(
       seen.answeredNow.set(id, about);
       return;
     }
-    if (!asked || frame.about.isUnheard || seen.atClient.get(frame.idText as string) !== asked) return;
+    if (!agentRequest || frame.about.isUnheard || seen.atClient.get(frame.idText as string) !== agentRequest) return;
     seen.atClient.delete(frame.idText as string);
-    seen.answeredNow.set(frame.idText as string, asked);
-    if (!seen.answered.has(asked)) seen.answeredByClient.set(asked, frame);
+    seen.answeredNow.set(frame.idText as string, agentRequest);
+    if (!seen.answered.has(agentRequest)) seen.answeredByClient.set(agentRequest, frame);
     const { terminalId } = frame.about;
     if (typeof terminalId === 'string' && frame.fate === 'must')
-      seen.terminals.set(terminalId, { run: runOf(seen, asked), session: asked.session });
+      seen.terminals.set(terminalId, { run: runOf(seen, agentRequest), session: agentRequest.session });
   }
 
   function queuesAreBounded(): void {
@@ -148,18 +149,18 @@ export function createOracle(
     for (const { agent, number, sim } of seen.runs)
       if (!sim.isOver && !sim.wasStopped && !sim.source.isPaused && !sim.source.isOver)
         problem(`${agent}#${number} is read on though the client does not take what comes`);
-    if (toClient.writableLength > EDITOR_SLACK_BYTES) problem(`${toClient.writableLength} bytes are queued for the client`);
+    if (toClient.writableLength > CLIENT_SLACK_BYTES) problem(`${toClient.writableLength} bytes are queued for the client`);
   }
   function nothingHangsOnTheDead(): void {
-    for (const [id, asked] of seen.atClient)
-      if (runOf(seen, asked).sim.isOver && !seen.isStopping && !(asked.session && seen.loose.has(asked.session)))
-        problem(`${nameOf(asked)} is open at the client as ${id} though its process is over`);
-    for (const [id, asked] of seen.standIns)
-      if (asked.about.isLent === true && seen.answeredWithdrawn.has(asked))
-        problem(`${nameOf(asked)} has its answer, and the client is still asked about it as ${id}`);
-    for (const [id, asked] of seen.standIns)
-      if (runOf(seen, asked).sim.isOver && !seen.isStopping)
-        problem(`what the proxy asks about ${nameOf(asked)} is open at the client as ${id} though its process is over`);
+    for (const [id, agentRequest] of seen.atClient)
+      if (runOf(seen, agentRequest).sim.isOver && !seen.isStopping && !(agentRequest.session && seen.loose.has(agentRequest.session)))
+        problem(`${nameOf(agentRequest)} is open at the client as ${id} though its process is over`);
+    for (const [id, agentRequest] of seen.standIns)
+      if (agentRequest.about.isHostTool === true && seen.answeredWithdrawn.has(agentRequest))
+        problem(`${nameOf(agentRequest)} has its answer, and the client is still asked about it as ${id}`);
+    for (const [id, agentRequest] of seen.standIns)
+      if (runOf(seen, agentRequest).sim.isOver && !seen.isStopping)
+        problem(`what the proxy asks about ${nameOf(agentRequest)} is open at the client as ${id} though its process is over`);
     for (const [key, { run, publicId, toolCallId }] of seen.toolCalls) {
       if (!run.sim.isOver) continue;
       seen.toolCalls.delete(key);
@@ -168,12 +169,12 @@ export function createOracle(
     }
   }
   function cancelledEnds(): void {
-    for (const asked of seen.mustBeCancelled)
-      if (isThere(runOf(seen, asked))) problem(`${nameOf(asked)} was cancelled and its agent has not heard so`);
+    for (const agentRequest of seen.mustBeCancelled)
+      if (isThere(runOf(seen, agentRequest))) problem(`${nameOf(agentRequest)} was cancelled and its agent has not heard so`);
     seen.mustBeCancelled.clear();
-    for (const asked of mustEnd)
-      if (!seen.answered.has(asked) && isThere(runOf(seen, asked)))
-        problem(`${nameOf(asked)} was cancelled and its agent has not heard so`);
+    for (const agentRequest of mustEnd)
+      if (!seen.answered.has(agentRequest) && isThere(runOf(seen, agentRequest)))
+        problem(`${nameOf(agentRequest)} was cancelled and its agent has not heard so`);
     mustEnd.clear();
     for (const [request, deadline] of seen.deadlines)
       if (clock.nowMs > deadline) {
@@ -195,8 +196,8 @@ export function createOracle(
     agentSent(frame) {
       frame.isDelivered = true;
       seen.arrived.push(frame);
-      if (about.policyModel) seen.saidUnder.set(frame, about.policyModel.hash);
-      if (frame.session && (seen.loose.has(frame.session) || isAskedForBlindly(frame.session) || isDiscarded(seen, frame.session)))
+      if (about.policyModel) seen.sentUnder.set(frame, about.policyModel.hash);
+      if (frame.session && (seen.loose.has(frame.session) || isRequestedBlindly(frame.session) || isDiscarded(seen, frame.session)))
         letGo(frame);
       if (isOfLoadLeftBehind(seen, frame) || isOfEarlierProcess(seen, frame)) letGo(frame);
       letGoIfRefused(seen, frame);
@@ -227,9 +228,9 @@ export function createOracle(
         seen.spokenOf.add(frame.publicId);
         speakOf(seen, frame.publicId);
       }
-      if (frame.kind === 'request') requestSaid(frame);
-      else if (frame.kind === 'answer') answerSaid(frame);
-      else if (frame.method === 'session/cancel') cancelSaid(frame);
+      if (frame.kind === 'request') requestSent(frame);
+      else if (frame.kind === 'answer') answerSent(frame);
+      else if (frame.method === 'session/cancel') cancelSent(frame);
     },
     notOpenHere(run, session, client) {
       const request = ledger.clientFrame(client) as ClientFrame;
@@ -241,27 +242,27 @@ export function createOracle(
     },
     agentReceived: (run, line) => checkAgent(seen, run, line),
     clientReceived: (line) => checkClient(seen, line),
-    lentRan: (key) => lentRan(seen, key),
+    hostToolRan: (key) => hostToolRan(seen, key),
     settled() {
       seen.event++;
       lookForRefused(seen);
-      nothingIsAskedForNobody(seen);
+      noOrphanRequests(seen);
       endedSessionsAskNothing(seen);
       seen.arrived = [];
       seen.answeredNow.clear();
       // When the client disconnects, turns are also cancelled at agents that have just died and get nothing.
-      for (const { asked, line } of seen.takenBack)
+      for (const { agentRequest, line } of seen.takenBack)
         if (
           !seen.isStopping &&
-          !isOfNobody(asked) &&
-          !isTooYoungToBeTold(asked) &&
-          (!asked.session || !seen.cancelledHere.has(asked.session))
+          !isOfNobody(agentRequest) &&
+          !isTooRecent(agentRequest) &&
+          (!agentRequest.session || !seen.cancelledHere.has(agentRequest.session))
         )
-          problem(`${nameOf(asked)} is taken back though its agent lives: ${line}`);
+          problem(`${nameOf(agentRequest)} is taken back though its agent lives: ${line}`);
       for (const session of seen.cancelledHere)
-        for (const [id, asked] of [...seen.atClient, ...seen.standIns])
-          if (asked.session === session && seen.answeredHere.has(asked) && !seen.loose.has(session) && !seen.isStopping)
-            problem(`${nameOf(asked)} was cancelled by the proxy, and the client is still asked as ${id}`);
+        for (const [id, agentRequest] of [...seen.atClient, ...seen.standIns])
+          if (agentRequest.session === session && seen.answeredHere.has(agentRequest) && !seen.loose.has(session) && !seen.isStopping)
+            problem(`${nameOf(agentRequest)} was cancelled by the proxy, and the client is still asked as ${id}`);
       seen.takenBack = [];
       seen.answeredHere.clear();
       seen.cancelledHere.clear();
@@ -281,10 +282,11 @@ export function createOracle(
       shownCallsEnd(seen);
       if (seen.nullOwed !== 0) problem(`${seen.nullOwed} answers with the id null are missing`);
       for (const frame of ledger.agentFrames)
-        if (frame.isDelivered && !frame.isHeard && !mayBeMissing(seen, frame) && !waitsForClient(frame))
+        if (frame.isDelivered && !frame.isReceived && !mayBeMissing(seen, frame) && !waitsForClient(frame))
           problem(`${nameOf(frame)} never came through`);
       for (const frame of ledger.agentFrames)
-        if (frame.about.isLent === true && isOwedAnOutcome(frame)) problem(`${nameOf(frame)} has no answer, and nobody is asked about it`);
+        if (frame.about.isHostTool === true && isOwedAnOutcome(frame))
+          problem(`${nameOf(frame)} has no answer, and nobody is asked about it`);
       for (const frame of ledger.agentFrames)
         if (frame.kind === 'question' && isOwedAnAnswer(frame)) problem(`${nameOf(frame)} was answered, and its agent has not heard so`);
     },
@@ -297,17 +299,17 @@ export function createOracle(
   };
 
   /** For a session that the client was refused, has left or never knew: its agent, if alive, has got the answer that nobody will answer. */
-  function isOfNobody(asked: AgentFrame): boolean {
-    const { session } = asked;
-    if (!session || (!seen.answered.has(asked) && isThere(runOf(seen, asked)))) return false;
+  function isOfNobody(agentRequest: AgentFrame): boolean {
+    const { session } = agentRequest;
+    if (!session || (!seen.answered.has(agentRequest) && isThere(runOf(seen, agentRequest)))) return false;
     if (session.isDelegation || seen.loose.has(session)) return true;
-    return seen.refused.get(session) === runOf(seen, asked) || isDiscarded(seen, session);
+    return seen.refused.get(session) === runOf(seen, agentRequest) || isDiscarded(seen, session);
   }
   /** At an agent that has not answered initialize, the proxy cancels a turn only in its responses. */
-  function isTooYoungToBeTold(asked: AgentFrame): boolean {
+  function isTooRecent(agentRequest: AgentFrame): boolean {
     const hasBegun = ({ kind, agent, run, isDelivered }: AgentFrame) =>
-      kind === 'answer' && agent === asked.agent && run === asked.run && isDelivered;
-    return seen.answered.has(asked) && !ledger.agentFrames.some(hasBegun);
+      kind === 'answer' && agent === agentRequest.agent && run === agentRequest.run && isDelivered;
+    return seen.answered.has(agentRequest) && !ledger.agentFrames.some(hasBegun);
   }
   /** Also when the load that means it was written to a process that could no longer read it. */
   function isWithheld(frame: AgentFrame, session: AgentSession): boolean {
@@ -318,7 +320,7 @@ export function createOracle(
     return !runOf(seen, frame).sim.isAlive && openRequests(seen).some((request) => request.method === 'session/resume' && isMeant(request));
   }
   /** Nobody has opened it, and the client has asked every agent for one of that name. */
-  function isAskedForBlindly(session: AgentSession): boolean {
+  function isRequestedBlindly(session: AgentSession): boolean {
     return seen.blindLoads.has(session.native) && ![...seen.bound.values()].some((holder) => holder.isLive && holder.session === session);
   }
   /**
@@ -327,14 +329,18 @@ export function createOracle(
    */
   function waitsForClient(frame: AgentFrame): boolean {
     return [...seen.standIns.values()].some(
-      (asked) => asked.stream !== undefined && asked.stream === frame.stream && asked.serial <= frame.serial && !seen.answered.has(asked),
+      (agentRequest) =>
+        agentRequest.stream !== undefined &&
+        agentRequest.stream === frame.stream &&
+        agentRequest.serial <= frame.serial &&
+        !seen.answered.has(agentRequest),
     );
   }
   /** Of a host tool call: only the client can keep it waiting. */
   function isOwedAnOutcome(frame: AgentFrame): boolean {
-    const { sim, questions } = runOf(seen, frame);
+    const { sim, requests } = runOf(seen, frame);
     return (
-      frame.isDelivered && sim.isAlive && questions.has(frame) && !seen.answered.has(frame) && ![...seen.standIns.values()].includes(frame)
+      frame.isDelivered && sim.isAlive && requests.has(frame) && !seen.answered.has(frame) && ![...seen.standIns.values()].includes(frame)
     );
   }
   function isOwedAnAnswer(frame: AgentFrame): boolean {

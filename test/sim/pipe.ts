@@ -12,7 +12,7 @@ export class SimSource extends EventEmitter {
   isOver = false;
   bytesDelivered = 0;
   #queue: Buffer = Buffer.alloc(0);
-  #bytesSaid = 0;
+  #bytesSent = 0;
   #marks: { readonly at: number; readonly reached: () => void }[] = [];
   #endsAfterBytes: number | undefined;
   #atEnd: (() => void) | undefined;
@@ -36,24 +36,24 @@ export class SimSource extends EventEmitter {
     return this;
   }
   /** The other side writes; `reached` is called just before the last of these bytes arrives. */
-  say(bytes: Buffer, reached: () => void = () => {}): void {
+  send(bytes: Buffer, reached: () => void = () => {}): void {
     if (this.isOver || this.#endsAfterBytes !== undefined) return;
     this.#queue = this.#queue.length === 0 ? bytes : Buffer.concat([this.#queue, bytes]);
-    this.#bytesSaid += bytes.length;
-    this.#marks.push({ at: this.#bytesSaid, reached });
+    this.#bytesSent += bytes.length;
+    this.#marks.push({ at: this.#bytesSent, reached });
   }
   /** The other side stops writing; what it wrote before still arrives. */
   finish(): void {
-    this.#endsAfterBytes ??= this.#bytesSaid;
+    this.#endsAfterBytes ??= this.#bytesSent;
   }
   /** The last bytes are lost. */
   cut(lostBytes: number): void {
     const lost = Math.min(lostBytes, this.#queue.length);
     this.#queue = this.#queue.subarray(0, this.#queue.length - lost);
-    this.#bytesSaid -= lost;
+    this.#bytesSent -= lost;
     // A line that lacks only its line feed is complete once the end has come.
-    this.#atEnd = this.#marks.find(({ at }) => at === this.#bytesSaid + 1)?.reached;
-    this.#marks = this.#marks.filter(({ at }) => at <= this.#bytesSaid);
+    this.#atEnd = this.#marks.find(({ at }) => at === this.#bytesSent + 1)?.reached;
+    this.#marks = this.#marks.filter(({ at }) => at <= this.#bytesSent);
   }
   /** One chunk arrives, or the end when there is none left. */
   deliver(maxBytes: number): void {

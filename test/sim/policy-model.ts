@@ -50,8 +50,8 @@ export function createPolicyModel(seed: number, trace: (text: string) => void): 
       const verdict = random.pick(['allow', 'allow', 'ask', 'deny', undefined] as const);
       if (verdict) lists[verdict].push(subject);
     }
-    const onErrands = random.pick(['allow', 'allow', 'allow', 'allow', 'allow', 'allow', 'ask', 'deny'] as const);
-    lists[onErrands].push('delegate', 'mcp(switchboard:delegate)'); // also by its name, where everything without one is denied
+    const onDelegations = random.pick(['allow', 'allow', 'allow', 'allow', 'allow', 'allow', 'ask', 'deny'] as const);
+    lists[onDelegations].push('delegate', 'mcp(switchboard:delegate)'); // also by its name, where everything without one is denied
     const mode = random.weighted<Modes>([
       [5, {}],
       [3, { refuse: ['code'] }],

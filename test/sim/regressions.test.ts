@@ -128,8 +128,8 @@ test('an elicitation about a prompt of a session that was closed and is in use a
   await client.call('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] });
   const form = { sessionId: id, requestId: msg.id, mode: 'form', message: 'who?', requestedSchema: {} };
   const answer = left.request('elicitation/create', form);
-  const asked = await client.got('elicitation/create');
+  const agentRequest = await client.got('elicitation/create');
   await client.call('session/close', { sessionId: id });
   expect((await answer).result).toEqual({ action: 'cancel' });
-  expect(client.all('$/cancel_request').map((one) => one.msg.params)).toEqual([{ requestId: asked.msg.id }]);
+  expect(client.all('$/cancel_request').map((one) => one.msg.params)).toEqual([{ requestId: agentRequest.msg.id }]);
 });

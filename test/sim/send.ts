@@ -4,7 +4,7 @@ import type { AgentFrame, AgentSession, Fate } from './ledger.ts';
 import type { SimSource } from './pipe.ts';
 import type { Sim } from './sim.ts';
 
-export type Saying = {
+export type Outgoing = {
   readonly kind: AgentFrame['kind'];
   readonly as: Shape['as'];
   readonly body: Readonly<Record<string, unknown>>;
@@ -14,7 +14,7 @@ export type Saying = {
   /** Whether it must keep its place among the session's frames. */
   readonly isOrdered?: boolean;
   /** It may have to wait for the user, and only keeps its place among its kind. */
-  readonly isJudged?: boolean;
+  readonly isEvaluated?: boolean;
   readonly answerTo?: number | undefined;
   readonly about?: Readonly<Record<string, unknown>>;
   readonly fate?: Fate;
@@ -25,29 +25,29 @@ export type Saying = {
 };
 
 /** `refused`: the proxy informs the waiting side. `lost`: nobody can be informed. */
-export type Said = { readonly frame: AgentFrame; readonly came: 'well' | 'refused' | 'lost' };
+export type Sent = { readonly frame: AgentFrame; readonly came: 'well' | 'refused' | 'lost' };
 
-export type Mouth = {
-  say(saying: Saying): Said;
+export type Sender = {
+  send(outgoing: Outgoing): Sent;
   /** A line that is no message at all. */
   noise(): void;
 };
 
 const NOISE = ['npm warn deprecated', '[]', '42', 'null', '{}', '{"progress":1}', '{"jsonrpc":"2.0","method":', '\u0000', '[{"id":1}]'];
 
-export function createMouth(
+export function createSender(
   sim: Sim,
   who: { readonly agent: string; readonly run: number },
   source: SimSource,
   onReached: (frame: AgentFrame) => void,
-): Mouth {
+): Sender {
   const { random, faults, ledger, limits } = sim;
 
   function utter(line: Buffer, frame: AgentFrame): void {
-    source.say(Buffer.concat([line, Buffer.from('\n')]), () => onReached(frame));
+    source.send(Buffer.concat([line, Buffer.from('\n')]), () => onReached(frame));
     sim.trace(`${who.agent}#${who.run} says ${frame.serial} [${frame.fate}] ${line.toString('utf8', 0, 300)}`);
   }
-  function spoil(line: string, { kind, as, id, isPlain }: Saying): { line: Buffer; came: Said['came'] } {
+  function spoil(line: string, { kind, as, id, isPlain }: Outgoing): { line: Buffer; came: Sent['came'] } {
     const well = { line: Buffer.from(line), came: 'well' as const };
     if (isPlain) return well;
     const hasReceiver = id !== undefined;
@@ -79,10 +79,10 @@ export function createMouth(
   }
 
   return {
-    say(saying) {
-      const { kind, as, method, id, session, body } = saying;
+    send(outgoing) {
+      const { kind, as, method, id, session, body } = outgoing;
       const serial = ledger.nextSerial();
-      const marked = saying.isUnmarked ? body : as === 'error' ? { ...body, data: { sim: serial } } : { ...body, _meta: { sim: serial } };
+      const marked = outgoing.isUnmarked ? body : as === 'error' ? { ...body, data: { sim: serial } } : { ...body, _meta: { sim: serial } };
       const shape: Shape = {
         as,
         body: marked,
@@ -91,7 +91,7 @@ export function createMouth(
         ...(session && as === 'params' && { sessionId: session.native }),
       };
       const writing = write(random, shape);
-      const { line, came } = spoil(writing.line, saying);
+      const { line, came } = spoil(writing.line, outgoing);
       const frame = ledger.noteAgent({
         serial,
         agent: who.agent,
@@ -99,14 +99,14 @@ export function createMouth(
         kind,
         method,
         session,
-        stream: saying.isOrdered ? `${who.agent}#${who.run}/${session?.native ?? ''}${saying.isJudged ? '/judged' : ''}` : undefined,
+        stream: outgoing.isOrdered ? `${who.agent}#${who.run}/${session?.native ?? ''}${outgoing.isEvaluated ? '/judged' : ''}` : undefined,
         writing,
         idText: kind === 'question' ? id : undefined,
-        answerTo: saying.answerTo,
-        about: { ...saying.about, isRefused: came === 'refused' },
-        fate: came === 'well' ? (saying.fate ?? 'must') : 'never',
+        answerTo: outgoing.answerTo,
+        about: { ...outgoing.about, isRefused: came === 'refused' },
+        fate: came === 'well' ? (outgoing.fate ?? 'must') : 'never',
         isDelivered: false,
-        isHeard: false,
+        isReceived: false,
       });
       utter(line, frame);
       return { frame, came };
@@ -117,7 +117,7 @@ export function createMouth(
       const serial = ledger.nextSerial();
       const frame = ledger.noteAgent({
         ...{ serial, ...who, kind: 'noise', method: undefined, session: undefined, stream: undefined, writing },
-        ...{ idText: undefined, answerTo: undefined, about: {}, fate: 'never', isDelivered: false, isHeard: false },
+        ...{ idText: undefined, answerTo: undefined, about: {}, fate: 'never', isDelivered: false, isReceived: false },
       });
       utter(Buffer.from(text), frame);
     },

@@ -3,11 +3,11 @@ import type { AgentSpec } from '../../src/agents/defaults.ts';
 import type { Transport } from '../../src/transports/transport.ts';
 import type { AgentModel } from './agent-model.ts';
 import { createLineReader } from './frame-text.ts';
-import type { Lent } from './host-tools.ts';
+import type { ProcessTools } from './host-tools.ts';
 import type { AgentFrame, AgentSession } from './ledger.ts';
 import { letGo } from './observations.ts';
 import { createReplies } from './replies.ts';
-import { createMouth, type Mouth } from './send.ts';
+import { createSender, type Sender } from './send.ts';
 import type { Message, Sim } from './sim.ts';
 import { createSimProcess, type SimProcess } from './sim-process.ts';
 
@@ -25,7 +25,7 @@ export type Job = {
 };
 
 /** A request as the agent has it. */
-export type Heard = {
+export type AgentInput = {
   readonly message: Message;
   readonly idText: string | undefined;
   /** The client's frame behind it; undefined for a request of the proxy. */
@@ -41,21 +41,21 @@ export type Run = {
   readonly number: number;
   readonly model: AgentModel;
   readonly sim: SimProcess;
-  readonly mouth: Mouth;
+  readonly sender: Sender;
   readonly jobs: Job[];
   /** Sessions that are open in this process. */
   readonly open: Set<AgentSession>;
   /** The servers that the proxy opened its sessions with. */
-  readonly lent: Lent;
+  readonly hostTools: ProcessTools;
   /** Its own requests that have no answer yet. */
-  readonly questions: Set<AgentFrame>;
+  readonly requests: Set<AgentFrame>;
   isReading: boolean;
   isReady: boolean;
-  nextQuestion: number;
+  nextRequest: number;
   readonly process: Transport;
   readonly hasInput: boolean;
-  canAct(): boolean;
-  act(): void;
+  canStep(): boolean;
+  step(): void;
   read(maxBytes: number): void;
   /** The bytes that it has sent arrive at the proxy. */
   deliver(maxBytes: number): void;
@@ -64,19 +64,19 @@ export type Run = {
 export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec): Run {
   const { random, faults, clock, oracle } = sim;
   const number = ++model.runs;
-  const inbox: { readonly endsAt: number; readonly heard: Heard }[] = [];
-  let bytesHeard = 0;
+  const inbox: { readonly endsAt: number; readonly received: AgentInput }[] = [];
+  let bytesParsed = 0;
   let bytesRead = 0;
   let isChatty = false;
   let arriving: AgentFrame[] = [];
 
   const readLine = createLineReader((line) => {
-    bytesHeard += Buffer.byteLength(line) + 1;
+    bytesParsed += Buffer.byteLength(line) + 1;
     sim.trace(`${model.name}#${number} is sent ${line.slice(0, 300)}`);
-    inbox.push({ endsAt: bytesHeard, heard: oracle.agentReceived(self, line) });
+    inbox.push({ endsAt: bytesParsed, received: oracle.agentReceived(self, line) });
   });
   const simProcess = createSimProcess(sim, spec, 1000 + number, readLine, () => oracle.agentGone(self));
-  const mouth = createMouth(sim, { agent: model.name, run: number }, simProcess.source, (frame) => {
+  const sender = createSender(sim, { agent: model.name, run: number }, simProcess.source, (frame) => {
     if (simProcess.isMuted) return;
     arriving.push(frame);
     oracle.agentSent(frame);
@@ -89,25 +89,25 @@ export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec): Run
     model,
     sim: simProcess,
     process: simProcess.process,
-    mouth,
+    sender,
     jobs: [],
     open: new Set(),
-    lent: { bySession: new Map(), before: new Map(), all: new Set() },
-    questions: new Set(),
+    hostTools: { bySession: new Map(), before: new Map(), all: new Set() },
+    requests: new Set(),
     isReading: true,
     isReady: false,
-    nextQuestion: 0,
+    nextRequest: 0,
     get hasInput() {
       return simProcess.isAlive && self.isReading && simProcess.sink.writableLength > 0;
     },
-    canAct: () => simProcess.isAlive && (isChatty || self.jobs.some(isRunnable)),
-    act() {
+    canStep: () => simProcess.isAlive && (isChatty || self.jobs.some(isRunnable)),
+    step() {
       if (dies()) return;
       if (isChatty && random.chance(0.5)) {
         isChatty = false;
         return replies.chat();
       }
-      if (faults.happens('broken line')) mouth.noise();
+      if (faults.happens('broken line')) sender.noise();
       const runnable = self.jobs.filter(isRunnable);
       if (runnable.length === 0) return;
       const job = random.pick(runnable);
@@ -117,8 +117,8 @@ export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec): Run
       bytesRead += simProcess.sink.take(maxBytes).length;
       if (self.isReady && faults.happens('stops reading')) self.isReading = false;
       while (inbox[0] !== undefined && inbox[0].endsAt <= bytesRead) {
-        const { heard } = inbox.shift() as (typeof inbox)[number];
-        if (simProcess.isAlive) replies.hear(heard);
+        const { received } = inbox.shift() as (typeof inbox)[number];
+        if (simProcess.isAlive) replies.receive(received);
       }
     },
     deliver(maxBytes) {
@@ -132,7 +132,7 @@ export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec): Run
   const replies = createReplies(sim, self);
 
   const isRunnable = (job: Job): boolean =>
-    !job.isMute && job.dueMs <= clock.nowMs && (job.waitsFor === undefined || !self.questions.has(job.waitsFor));
+    !job.isMute && job.dueMs <= clock.nowMs && (job.waitsFor === undefined || !self.requests.has(job.waitsFor));
 
   function dies(): boolean {
     const { source } = simProcess;

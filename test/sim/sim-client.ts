@@ -18,9 +18,9 @@ export type ClientSession = {
   agentOption: string;
 };
 
-type Question = { readonly idText: string; readonly frame: AgentFrame; readonly isStandIn: boolean; dueMs: number; isNever: boolean };
+type PendingRequest = { readonly idText: string; readonly frame: AgentFrame; readonly isStandIn: boolean; dueMs: number; isNever: boolean };
 
-export type Saying = {
+export type Outgoing = {
   readonly kind: ClientFrame['kind'];
   readonly as?: Shape['as'];
   readonly method?: string;
@@ -44,14 +44,14 @@ export type SimClient = {
   readonly listed: Set<string>;
   /** Where the last list continues. */
   cursor: string | undefined;
-  readonly questions: Question[];
+  readonly requests: PendingRequest[];
   /** Requests without a response, as far as the client knows. */
   readonly waiting: Set<ClientFrame>;
   isReading: boolean;
-  isGreeted: boolean;
+  isInitialized: boolean;
   readonly hasInput: boolean;
   nextId(): string;
-  say(saying: Saying): ClientFrame;
+  send(outgoing: Outgoing): ClientFrame;
   read(maxBytes: number): void;
 };
 
@@ -61,13 +61,13 @@ const ENDS: ReadonlySet<string | undefined> = new Set(['session/close', 'session
 export function createSimClient(sim: Sim): SimClient {
   const { random, faults, ledger, oracle, clock } = sim;
   const inbox: { readonly endsAt: number; readonly received: Received }[] = [];
-  let bytesHeard = 0;
+  let bytesParsed = 0;
   let bytesRead = 0;
   let ids = 0;
   const readLine = createLineReader((line) => {
     sim.trace(`client is sent ${line.slice(0, 300)}`);
-    bytesHeard += Buffer.byteLength(line) + 1;
-    inbox.push({ endsAt: bytesHeard, received: oracle.clientReceived(line) });
+    bytesParsed += Buffer.byteLength(line) + 1;
+    inbox.push({ endsAt: bytesParsed, received: oracle.clientReceived(line) });
   });
   const source = new SimSource();
   const sink = new SimSink(WATER_MARK_BYTES, readLine);
@@ -80,7 +80,7 @@ export function createSimClient(sim: Sim): SimClient {
     }
     if (!request) return;
     self.waiting.delete(request);
-    if (request.method === 'initialize') self.isGreeted = true;
+    if (request.method === 'initialize') self.isInitialized = true;
     if (message.error !== undefined) return;
     switch (request.method) {
       case 'session/new':
@@ -127,7 +127,7 @@ export function createSimClient(sim: Sim): SimClient {
   function ask(idText: string, frame: AgentFrame, isStandIn: boolean): void {
     const isLate = faults.happens('client: answers late');
     const dueMs = clock.nowMs + (isLate ? random.int(500, 30_000) : 0);
-    self.questions.push({ idText, frame, isStandIn, dueMs, isNever: faults.happens('client: never answers') });
+    self.requests.push({ idText, frame, isStandIn, dueMs, isNever: faults.happens('client: never answers') });
   }
 
   const self: SimClient = {
@@ -136,10 +136,10 @@ export function createSimClient(sim: Sim): SimClient {
     sessions: [],
     listed: new Set(),
     cursor: undefined,
-    questions: [],
+    requests: [],
     waiting: new Set(),
     isReading: true,
-    isGreeted: false,
+    isInitialized: false,
     get hasInput() {
       return self.isReading && sink.writableLength > 0;
     },
@@ -152,7 +152,7 @@ export function createSimClient(sim: Sim): SimClient {
         [0.5, `900719925474${number + 1000}93`],
       ]);
     },
-    say({ kind, as = 'params', method, id, publicId, lineage, opens, body = {}, answerTo, about = {}, fate = 'must', spoilt }) {
+    send({ kind, as = 'params', method, id, publicId, lineage, opens, body = {}, answerTo, about = {}, fate = 'must', spoilt }) {
       const serial = ledger.nextSerial();
       const marked =
         as === 'error'
@@ -173,7 +173,7 @@ export function createSimClient(sim: Sim): SimClient {
       if (kind === 'request') self.waiting.add(frame);
       const line = spoilt ? spoilt(writing.line) : Buffer.from(writing.line);
       sim.trace(`client says ${serial} [${fate}] ${line.toString('utf8', 0, 300)}`);
-      source.say(Buffer.concat([line, Buffer.from('\n')]), () => oracle.clientSent(frame));
+      source.send(Buffer.concat([line, Buffer.from('\n')]), () => oracle.clientSent(frame));
       return frame;
     },
     read(maxBytes) {

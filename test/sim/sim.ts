@@ -21,7 +21,7 @@ export type Sim = {
   /** The policy of this history, if it has one. */
   readonly policyModel: PolicyModel | undefined;
   /** The host tools of this history, if any. */
-  readonly lent: HostTools | undefined;
+  readonly hostTools: HostTools | undefined;
   /** Terminals that the client has created, and for which request. */
   readonly terminals: string[];
   readonly trace: (text: string) => void;

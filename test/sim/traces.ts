@@ -13,6 +13,6 @@ export function readTraces(): Traces {
     .flatMap((name) => readFileSync(path.join(DIR, name), 'utf8').split('\n'))
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as { readonly dir: string; readonly msg: unknown });
-  const said = (dir: string) => entries.filter((entry) => entry.dir === dir).map(({ msg }) => JSON.stringify(msg));
-  return { fromClient: said('client->agent'), fromAgent: said('agent->client') };
+  const framesOf = (dir: string) => entries.filter((entry) => entry.dir === dir).map(({ msg }) => JSON.stringify(msg));
+  return { fromClient: framesOf('client->agent'), fromAgent: framesOf('agent->client') };
 }

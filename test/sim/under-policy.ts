@@ -1,6 +1,6 @@
 // What must hold under a policy: nothing passes undecided, no refused mode is set or offered, and observe mode changes nothing.
 
-import { isJudgedMethod } from './agent-requests.ts';
+import { isEvaluatedMethod } from './agent-requests.ts';
 import { type AgentFrame, type AgentSession, type ClientFrame, clientsOwn } from './ledger.ts';
 import { type Evidence, isThere, letGo, nameOf, runOf } from './observations.ts';
 import type { Message } from './sim.ts';
@@ -31,17 +31,17 @@ export function decided(seen: Evidence, frame: AgentFrame): void {
       (answeredBy === 'user' && option?.startsWith('allow')) ||
       (answerIn !== undefined && isWritten && wasAllowedBefore(seen, frame)),
   );
-  if (isJudgedMethod(frame.method) && !isAllowed) seen.problem(`${nameOf(frame)} reaches the client, and nobody has allowed it`);
+  if (isEvaluatedMethod(frame.method) && !isAllowed) seen.problem(`${nameOf(frame)} reaches the client, and nobody has allowed it`);
 }
 
 /** The user allowed the agent's own request about this file, sent by the same process in the same session; no two files share a name. */
 function wasAllowedBefore(seen: Evidence, write: AgentFrame): boolean {
   return seen.ledger.agentFrames.some(
-    (asked) =>
-      asked.about.toWrite === write.about.key &&
-      asked.session === write.session &&
-      runOf(seen, asked) === runOf(seen, write) &&
-      ['yes', 'always'].includes(String(seen.answeredByClient.get(asked)?.about.optionId)),
+    (agentRequest) =>
+      agentRequest.about.toWrite === write.about.key &&
+      agentRequest.session === write.session &&
+      runOf(seen, agentRequest) === runOf(seen, write) &&
+      ['yes', 'always'].includes(String(seen.answeredByClient.get(agentRequest)?.about.optionId)),
   );
 }
 
@@ -52,30 +52,30 @@ export function standIn(seen: Evidence, message: Message, idText: string): Agent
   const { toolCall } = (message.params ?? {}) as { toolCall?: { rawInput?: RawInput } };
   const { path, prompt, command } = toolCall?.rawInput ?? {};
   const key = (path ?? prompt)?.replace('/w/', '') ?? command?.at(-1);
-  const asked = seen.ledger.agentFrames.find((frame) => key !== undefined && frame.about.key === key);
-  if (!seen.policyModel || message.method !== 'session/request_permission' || !asked) return undefined;
-  if (seen.policyModel.isObserving) seen.problem(`the client is asked about ${nameOf(asked)}, and nothing is to be blocked`);
-  if (seen.answered.has(asked) && !seen.answeredHere.has(asked))
-    seen.problem(`the client is asked about ${nameOf(asked)}, which has its answer`);
-  if ([...seen.standIns.values()].includes(asked)) seen.problem(`the client is asked twice about ${nameOf(asked)}`);
-  seen.standIns.set(idText, asked);
-  seen.askedUnder.set(asked, String(message.params?.sessionId));
+  const agentRequest = seen.ledger.agentFrames.find((frame) => key !== undefined && frame.about.key === key);
+  if (!seen.policyModel || message.method !== 'session/request_permission' || !agentRequest) return undefined;
+  if (seen.policyModel.isObserving) seen.problem(`the client is asked about ${nameOf(agentRequest)}, and nothing is to be blocked`);
+  if (seen.answered.has(agentRequest) && !seen.answeredHere.has(agentRequest))
+    seen.problem(`the client is asked about ${nameOf(agentRequest)}, which has its answer`);
+  if ([...seen.standIns.values()].includes(agentRequest)) seen.problem(`the client is asked twice about ${nameOf(agentRequest)}`);
+  seen.standIns.set(idText, agentRequest);
+  seen.shownUnder.set(agentRequest, String(message.params?.sessionId));
   seen.spokenOf.add(String(message.params?.sessionId));
-  return asked;
+  return agentRequest;
 }
 
 /** The proxy answers an agent's permission request: allowed by a rule or by the user, and for once. */
-export function allowedBySomebody(seen: Evidence, asked: AgentFrame, { result }: Message): void {
+export function allowedBySomebody(seen: Evidence, agentRequest: AgentFrame, { result }: Message): void {
   const { optionId } = (result?.outcome ?? {}) as { optionId?: string };
-  if (!seen.policyModel || asked.method !== 'session/request_permission' || optionId === undefined) return;
-  if (seen.policyModel.isObserving) return seen.problem(`${nameOf(asked)} is answered by the policy, which is only to observe`);
+  if (!seen.policyModel || agentRequest.method !== 'session/request_permission' || optionId === undefined) return;
+  if (seen.policyModel.isObserving) return seen.problem(`${nameOf(agentRequest)} is answered by the policy, which is only to observe`);
   if (optionId === 'no') return;
-  if (optionId !== 'yes') return seen.problem(`${nameOf(asked)} is answered with ${optionId}`);
-  const byClient = seen.answeredByClient.get(asked)?.about.optionId;
+  if (optionId !== 'yes') return seen.problem(`${nameOf(agentRequest)} is answered with ${optionId}`);
+  const byClient = seen.answeredByClient.get(agentRequest)?.about.optionId;
   const byRule = seen.policyModel
-    .decided(asked.serial)
+    .decided(agentRequest.serial)
     .some(({ verdict, option, isWritten }) => verdict === 'allow' && isWritten && option === optionId);
-  if (!byRule && byClient !== 'yes' && byClient !== 'always') seen.problem(`${nameOf(asked)} is allowed, and nobody has allowed it`);
+  if (!byRule && byClient !== 'yes' && byClient !== 'always') seen.problem(`${nameOf(agentRequest)} is allowed, and nobody has allowed it`);
 }
 
 /** An agent is to change its mode: by the client, with the policy's consent, or by the proxy, which knows the target. */
@@ -107,16 +107,16 @@ export function modesOnOffer(seen: Evidence, frame: AgentFrame, { result }: Mess
     return;
   }
   // Another policy may have come while the agent was moved to another mode.
-  if (seen.saidUnder.get(frame) !== policyModel.hash) return;
+  if (seen.sentUnder.get(frame) !== policyModel.hash) return;
   for (const mode of [modes.currentModeId, ...offered])
     if (policyModel.refuses(frame.agent, mode)) seen.problem(`${nameOf(frame)} offers mode ${mode}, which the policy refuses`);
 }
 
 /** A response with an agent in a refused mode: it waits until the agent has left that mode, and others go before it. */
-export function waitsForMode({ policyModel, saidUnder }: Evidence, frame: AgentFrame): boolean {
+export function waitsForMode({ policyModel, sentUnder }: Evidence, frame: AgentFrame): boolean {
   const { modeId } = frame.about;
   if (frame.kind !== 'answer' || typeof modeId !== 'string' || policyModel?.isObserving !== false) return false;
-  return policyModel.refuses(frame.agent, modeId, saidUnder.get(frame));
+  return policyModel.refuses(frame.agent, modeId, sentUnder.get(frame));
 }
 
 /**
@@ -127,13 +127,18 @@ export function lookForRefused(seen: Evidence): void {
   if (seen.policyModel?.isObserving !== false) return;
   for (const answer of seen.ledger.agentFrames) {
     const { session, kind } = answer;
-    if (kind !== 'answer' || !session || seen.judgedRefused.has(answer)) continue;
+    if (kind !== 'answer' || !session || seen.refusedByPolicy.has(answer)) continue;
     if (!seen.policyModel.decided(answer.serial).some(({ option }) => option === 'refused')) continue;
-    seen.judgedRefused.add(answer);
+    seen.refusedByPolicy.add(answer);
     seen.refused.set(session, runOf(seen, answer));
-    for (const [id, asked] of [...seen.atClient, ...seen.standIns])
-      if (asked.session === session && runOf(seen, asked) === runOf(seen, answer) && !seen.answered.has(asked) && !seen.isStopping)
-        seen.problem(`${nameOf(asked)} is open at the client as ${id} though its session was refused`);
+    for (const [id, agentRequest] of [...seen.atClient, ...seen.standIns])
+      if (
+        agentRequest.session === session &&
+        runOf(seen, agentRequest) === runOf(seen, answer) &&
+        !seen.answered.has(agentRequest) &&
+        !seen.isStopping
+      )
+        seen.problem(`${nameOf(agentRequest)} is open at the client as ${id} though its session was refused`);
     for (const frame of seen.arrived) if (frame.serial > answer.serial) letGoIfRefused(seen, frame);
   }
 }
@@ -147,7 +152,7 @@ function isRefusedNow(seen: Evidence, session: AgentSession): boolean {
   const isThereBy = ({ about, fate, isDelivered }: AgentFrame) =>
     (about.backSince !== undefined || about.opened === true) && isDelivered && fate !== 'never';
   const last = seen.ledger.agentFrames.findLast((answer) => answer.session === session && isThereBy(answer));
-  return last !== undefined && seen.judgedRefused.has(last) && isThere(runOf(seen, last));
+  return last !== undefined && seen.refusedByPolicy.has(last) && isThere(runOf(seen, last));
 }
 
 /** An agent that has entered a refused mode by itself was noticed. */
@@ -167,22 +172,24 @@ export function isRefusal(seen: Evidence, request: ClientFrame, { error }: Messa
 }
 
 /** A host tool is executed: once, for the session and process it was given to, and because it was allowed. */
-export function lentRan(seen: Evidence, key: string): void {
+export function hostToolRan(seen: Evidence, key: string): void {
   const { policyModel, ledger } = seen;
-  const asked = ledger.agentFrames.find(({ about }) => about.key === key && about.isLent === true);
-  if (!policyModel || !asked) return seen.problem(`a lent tool runs for ${key}, which nobody could call`);
-  if (seen.lentRuns.has(key)) seen.problem(`${nameOf(asked)} is carried out twice`);
-  seen.lentRuns.add(key);
-  if (!asked.isDelivered) seen.problem(`${nameOf(asked)} is carried out before it was said`);
-  if (seen.answered.has(asked)) seen.problem(`${nameOf(asked)} is carried out though it has its answer`);
-  if (runOf(seen, asked).sim.isOver) seen.problem(`${nameOf(asked)} is carried out for a process that is over`);
-  const { session } = asked;
+  const agentRequest = ledger.agentFrames.find(({ about }) => about.key === key && about.isHostTool === true);
+  if (!policyModel || !agentRequest) return seen.problem(`a lent tool runs for ${key}, which nobody could call`);
+  if (seen.hostToolRuns.has(key)) seen.problem(`${nameOf(agentRequest)} is carried out twice`);
+  seen.hostToolRuns.add(key);
+  if (!agentRequest.isDelivered) seen.problem(`${nameOf(agentRequest)} is carried out before it was said`);
+  if (seen.answered.has(agentRequest)) seen.problem(`${nameOf(agentRequest)} is carried out though it has its answer`);
+  if (runOf(seen, agentRequest).sim.isOver) seen.problem(`${nameOf(agentRequest)} is carried out for a process that is over`);
+  const { session } = agentRequest;
   const isOpen = [...seen.bound.values()].some((holder) => holder.isLive && session && holder.session === clientsOwn(session));
   if (session && !isOpen && seen.loose.has(session) && (seen.leftBehind.get(session) ?? seen.event) < seen.event)
-    seen.problem(`${nameOf(asked)} is carried out for a session that has ended`);
-  const stoppedIn = session?.delegationFor && seen.toldToStop.get(session);
-  if (stoppedIn !== undefined && stoppedIn < seen.event) seen.problem(`${nameOf(asked)} is carried out for an agent that was told to stop`);
-  if (session && isRefusedNow(seen, clientsOwn(session))) seen.problem(`${nameOf(asked)} is carried out for a session that was refused`);
+    seen.problem(`${nameOf(agentRequest)} is carried out for a session that has ended`);
+  const stoppedIn = session?.delegationFor && seen.stopRequested.get(session);
+  if (stoppedIn !== undefined && stoppedIn < seen.event)
+    seen.problem(`${nameOf(agentRequest)} is carried out for an agent that was told to stop`);
+  if (session && isRefusedNow(seen, clientsOwn(session)))
+    seen.problem(`${nameOf(agentRequest)} is carried out for a session that was refused`);
   const entries = policyModel.decidedOn(key);
   const isDecided = policyModel.isObserving
     ? entries.some(({ option, mode }) => option === 'passed' && mode === 'observe')
@@ -190,5 +197,5 @@ export function lentRan(seen: Evidence, key: string): void {
         ({ verdict, isWritten, answeredBy, option }) =>
           (verdict === 'allow' && isWritten) || (answeredBy === 'user' && option?.startsWith('allow')),
       );
-  if (!isDecided) seen.problem(`${nameOf(asked)} is carried out, and nobody has allowed it`);
+  if (!isDecided) seen.problem(`${nameOf(agentRequest)} is carried out, and nobody has allowed it`);
 }

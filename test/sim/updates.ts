@@ -2,7 +2,7 @@
 import { optionsOf } from './agent-model.ts';
 import type { AgentSession } from './ledger.ts';
 import type { Sim } from './sim.ts';
-import type { Heard, Run } from './sim-agent.ts';
+import type { AgentInput, Run } from './sim-agent.ts';
 
 const KINDS = [
   [8, 'agent_message_chunk'],
@@ -16,17 +16,17 @@ const KINDS = [
 ] as const;
 
 /** `unwanted`: a load whose replay nobody wants. Returns true, for jobs that consist of nothing else. */
-export function sayUpdate(sim: Sim, run: Run, session: AgentSession, kind?: string, bytes = 10, unwanted?: Heard): true {
+export function sendUpdate(sim: Sim, run: Run, session: AgentSession, kind?: string, bytes = 10, unwanted?: AgentInput): true {
   const { random } = sim;
   if (kind === undefined && random.chance(0.05)) {
     const fate = session.isDelegation ? 'may' : 'must';
-    run.mouth.say({ kind: 'notification', as: 'params', method: '_sim/note', session, body: { word: 'x' }, isOrdered: true, fate });
+    run.sender.send({ kind: 'notification', as: 'params', method: '_sim/note', session, body: { word: 'x' }, isOrdered: true, fate });
     return true;
   }
   const sessionUpdate = kind ?? random.weighted(KINDS);
   const content = contentOf(sim, run, session, sessionUpdate, bytes);
   const isPatched = sessionUpdate === 'config_option_update' || sessionUpdate === 'available_commands_update';
-  run.mouth.say({
+  run.sender.send({
     kind: 'update',
     as: 'params',
     method: 'session/update',

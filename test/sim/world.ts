@@ -22,7 +22,7 @@ export type World = {
   readonly seed: number;
   readonly sim: Sim;
   readonly client: SimClient;
-  readonly acts: ClientActions;
+  readonly clientActions: ClientActions;
   readonly runs: readonly Run[];
   readonly connection: Connection;
   readonly trace: readonly string[];
@@ -47,16 +47,16 @@ export function createWorld(seed: number): World {
   const note = (text: string) => void trace.push(`${String(clock.nowMs).padStart(7)}  ${nameless(text)}`);
   const policyModel = createPolicyModel(seed, note);
   const oracle = createOracle(ledger, clock, { agents: names, limits: LIMITS, cancelMs: CANCEL_MS, policyModel });
-  const lent = policyModel && createHostTools(seed, oracle.lentRan);
+  const hostTools = policyModel && createHostTools(seed, oracle.hostToolRan);
   const sim: Sim = {
-    ...{ random, faults, ledger, clock, oracle, policyModel, lent, limits: LIMITS, cancelMs: CANCEL_MS, agents: names, terminals: [] },
+    ...{ random, faults, ledger, clock, oracle, policyModel, hostTools, limits: LIMITS, cancelMs: CANCEL_MS, agents: names, terminals: [] },
     trace: note,
   };
   const models = new Map(names.map((name) => [name, createModel(name, random)]));
   const specs = names.map((name) =>
     agentSpec(name, {
       command: `/bin/${name}`,
-      mcp_transport: lent?.takes(name) ? 'acp' : 'off',
+      mcp_transport: hostTools?.takes(name) ? 'acp' : 'off',
       framing: 'ndjson', // asked in another one it would not understand anything
       isolation: random.chance(0.15) ? 'session' : 'shared',
       on_stall: random.chance(0.2) ? 'cancel' : 'notice',
@@ -99,7 +99,7 @@ export function createWorld(seed: number): World {
     scanner: new Scanner(),
     initializeWaitMs: 5000,
     enforcement: policyModel?.enforcement,
-    toolAttachments: lent?.options,
+    toolAttachments: hostTools?.options,
     launch(spec) {
       const run = startSimAgent(sim, models.get(spec.name) as NonNullable<ReturnType<typeof models.get>>, spec);
       runs.push(run);
@@ -116,7 +116,7 @@ export function createWorld(seed: number): World {
   let events = 0;
   return {
     ...{ seed, sim, client, runs, connection, trace },
-    acts: createClientActions(sim, client),
+    clientActions: createClientActions(sim, client),
     get events() {
       return events;
     },
@@ -124,7 +124,7 @@ export function createWorld(seed: number): World {
       events++;
       happen();
       await settle();
-      if (lent) await settle(); // a call is shown after its response, in the next turn of the loop
+      if (hostTools) await settle(); // a call is shown after its response, in the next turn of the loop
       oracle.settled();
       if (oracle.problems.length > 0) throw new Error(oracle.problems.join('\n  '));
     },

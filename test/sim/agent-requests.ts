@@ -160,7 +160,7 @@ export function createAgentRequests(sim: Sim, run: Run): AgentRequests {
       const isDelegation = session?.isDelegation === true;
       const isEvaluated = policyModel?.isObserving === false && isEvaluatedMethod(method);
       const { frame, came } = run.sender.send({
-        kind: 'question',
+        kind: 'request',
         as: 'params',
         method,
         id,
@@ -173,7 +173,7 @@ export function createAgentRequests(sim: Sim, run: Run): AgentRequests {
       });
       if (came === 'lost') return undefined;
       run.requests.add(frame);
-      if (faults.happens('takes question back')) takeBack(frame);
+      if (faults.happens('withdraws request')) takeBack(frame);
       return frame;
     },
     answered({ message, idText }) {

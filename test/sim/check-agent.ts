@@ -171,7 +171,7 @@ function response(seen: Evidence, run: Run, message: Message, idText: string, cl
     frame.agent === run.agent && frame.run === run.number && !seen.answered.has(frame) && frame.isDelivered;
   const agentRequest = client
     ? seen.ledger.agentFrame(client.answerTo)
-    : seen.ledger.agentFrames.find((frame) => frame.kind === 'question' && frame.idText === idText && open(frame));
+    : seen.ledger.agentFrames.find((frame) => frame.kind === 'request' && frame.idText === idText && open(frame));
   if (!agentRequest || agentRequest.idText !== idText || !open(agentRequest))
     return seen.problem(
       `${run.agent}#${run.number} hears an answer with the id ${idText} that it does not wait for${client ? `: ${nameOf(client)}` : `: ${JSON.stringify(message)}`}`,

@@ -85,7 +85,7 @@ function isTooEarly({ ledger, open }: Evidence, session: AgentSession): boolean 
 function inPlace(seen: Evidence, frame: AgentFrame): void {
   const stream = frame.stream === undefined ? undefined : seen.streams.get(frame.stream);
   // A request about a session that is still being opened passes at once, before the frames held for it: its agent may wait for the answer.
-  if (!stream || (frame.kind === 'question' && frame.session && !isAnnounced(seen, frame.session, runOf(seen, frame)))) return;
+  if (!stream || (frame.kind === 'request' && frame.session && !isAnnounced(seen, frame.session, runOf(seen, frame)))) return;
   const at = stream.frames.indexOf(frame);
   if (frame.session && seen.loose.has(frame.session)) {
     stream.next = Math.max(stream.next, at + 1);

@@ -118,7 +118,7 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
       return true;
     }
     const target = session && named(session);
-    if (faults.happens('client: over-long line')) {
+    if (faults.happens('client: oversized line')) {
       const spoilt = (line: string) => Buffer.from(line.replace('"pad":""', `"pad":"${'x'.repeat(limits.maxFrameBytes + 100)}"`));
       if (random.chance(0.7))
         request('session/prompt', {
@@ -203,7 +203,7 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
       [0.8, list],
       [0.3, () => void request('authenticate', { body: { methodId: `${random.pick(sim.agents)}/key` }, about: { isPatched: true } })],
       [0.2, () => void request(random.pick(['logout', 'auth/status']))],
-      [faults.happens('client: takes request back') ? 3 : 0, takeBack],
+      [faults.happens('client: cancels request') ? 3 : 0, takeBack],
       [client.requests.some(({ frame }) => frame.method === 'mcp/message') ? 4 : 0, progress],
     ]);
   }
@@ -227,7 +227,7 @@ export function createClientActions(sim: Sim, client: SimClient): ClientActions 
       return void send({ ...answer, as: 'error', body: { code: -32603, message: 'no' } });
     if (faults.happens('client: unclear answer'))
       return void send({ ...answer, as: 'result', fate: 'never', spoilt: () => Buffer.from(`{"jsonrpc":"2.0","id":${idText}}`) });
-    if (faults.happens('client: over-long answer')) {
+    if (faults.happens('client: oversized answer')) {
       const spoilt = (line: string) => Buffer.from(line.replace('"pad":""', `"pad":"${'x'.repeat(limits.maxFrameBytes + 100)}"`));
       return void send({ ...answer, as: 'result', body: { pad: '' }, fate: 'never', spoilt });
     }

@@ -33,7 +33,7 @@ export type AgentFrame = {
   readonly serial: number;
   readonly agent: string;
   readonly run: number;
-  readonly kind: 'update' | 'question' | 'answer' | 'notification' | 'noise';
+  readonly kind: 'update' | 'request' | 'answer' | 'notification' | 'noise';
   readonly method: string | undefined;
   readonly session: AgentSession | undefined;
   /** Frames of one stream must arrive in the order in which they were sent. */

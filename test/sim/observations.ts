@@ -259,7 +259,7 @@ export function mayBeMissing(seen: Evidence, frame: AgentFrame): boolean {
   // Its request is already answered, for example by the cancel of its turn.
   if (frame.kind === 'answer') return (seen.ledger.clientFrame(frame.answerTo)?.answers ?? 0) > 0;
   // Answered by the proxy, or nobody is left to get the answer.
-  return frame.kind === 'question' && (seen.answered.has(frame) || !isThere(runOf(seen, frame)));
+  return frame.kind === 'request' && (seen.answered.has(frame) || !isThere(runOf(seen, frame)));
 }
 
 export const nameOf = (frame: AgentFrame | ClientFrame): string =>

@@ -288,7 +288,7 @@ export function createOracle(
         if (frame.about.isHostTool === true && isOwedAnOutcome(frame))
           problem(`${nameOf(frame)} has no answer, and nobody is asked about it`);
       for (const frame of ledger.agentFrames)
-        if (frame.kind === 'question' && isOwedAnAnswer(frame)) problem(`${nameOf(frame)} was answered, and its agent has not heard so`);
+        if (frame.kind === 'request' && isOwedAnAnswer(frame)) problem(`${nameOf(frame)} was answered, and its agent has not heard so`);
     },
     stopped() {
       if (!seen.toClient?.isBroken) for (const request of openRequests(seen)) problem(`${nameOf(request)} has no answer at the end`);

@@ -119,7 +119,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
   }
 
   function prompt(received: AgentInput, session: AgentSession): void {
-    if (received.client === undefined) faults.count('one agent asks another');
+    if (received.client === undefined) faults.count('delegation');
     session.turns++;
     let steps = random.int(0, 7);
     job(session, (self) => {
@@ -139,7 +139,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
       for (let left = random.int(10, 40); left > 0; left--) sendUpdate(sim, run, session, 'agent_message_chunk', random.int(50, 500));
       return;
     }
-    if (faults.happens('many questions')) {
+    if (faults.happens('many requests')) {
       for (let left = 40; left > 0; left--) requests.ask(session, received, 'session/request_permission');
       return;
     }

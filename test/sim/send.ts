@@ -51,7 +51,7 @@ export function createSender(
     const well = { line: Buffer.from(line), came: 'well' as const };
     if (isPlain) return well;
     const hasReceiver = id !== undefined;
-    if (faults.happens('over-long line')) {
+    if (faults.happens('oversized line')) {
       const pad = `"pad":"${'x'.repeat(limits.maxFrameBytes + random.int(0, 3000))}"`;
       const at = line.indexOf(`"${as}"`);
       const open = line.indexOf('{', at) + 1;
@@ -101,7 +101,7 @@ export function createSender(
         session,
         stream: outgoing.isOrdered ? `${who.agent}#${who.run}/${session?.native ?? ''}${outgoing.isEvaluated ? '/judged' : ''}` : undefined,
         writing,
-        idText: kind === 'question' ? id : undefined,
+        idText: kind === 'request' ? id : undefined,
         answerTo: outgoing.answerTo,
         about: { ...outgoing.about, isRefused: came === 'refused' },
         fate: came === 'well' ? (outgoing.fate ?? 'must') : 'never',

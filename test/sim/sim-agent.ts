@@ -152,6 +152,6 @@ export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec): Run
   if (faults.happens('unstartable')) simProcess.neverBegin('the command was not found');
   else if (faults.happens('exit before initialize'))
     clock.for('processes').after(random.int(0, 500), () => simProcess.die({ code: 1, signal: null }));
-  else if (faults.happens('speaks before it is asked')) isChatty = true;
+  else if (faults.happens('speaks first')) isChatty = true;
   return self;
 }

@@ -15,11 +15,11 @@ import { notice, noticeAtTerminal } from './output.ts';
 import { reloadOnChange } from './reload.ts';
 import { type ConfigFlags, resolveConfig } from './resolve-config.ts';
 
-// Nothing on the frame path may block; if something does, somebody should hear of it.
+// Nothing on the frame path may block, so report when the event loop was blocked.
 const EVERY_MS = 500;
 const BLOCKED_MS = 1000;
 
-/** Calls `onBlocked` after the loop has been held up for more than a second; returns how to stop looking. */
+/** Calls `onBlocked` when the event loop was blocked for more than a second; returns a stop function. */
 export function watchEventLoop(onBlocked: (ms: number) => void): () => void {
   let last = systemClock.monotonicMs();
   const timer = setInterval(() => {
@@ -36,13 +36,13 @@ export type AcpOptions = ConfigFlags &
   PolicyFlags & {
     readonly logLevel?: Level;
     readonly record?: string;
-    /** The web console beside it, on this port. */
+    /** Also opens the web console, on this port. */
     readonly console?: string | true;
-    /** How the editor's messages are told apart. */
+    /** The message framing of the client. */
     readonly framing?: 'ndjson' | 'content-length';
   };
 
-/** Serves the editor until it goes; returns the exit code. */
+/** Serves the client until it disconnects; returns the exit code. */
 export async function acp(options: AcpOptions, editor: ClientStreams = { input: process.stdin, output: process.stdout }): Promise<number> {
   const { config, files, stateDir } = await resolveConfig(options);
   if (editor.input === process.stdin) noticeAtTerminal('an editor');
@@ -85,10 +85,10 @@ function inLines({ input, output }: ClientStreams, { framing }: AcpOptions): Cli
   return framing === 'content-length' ? { input: linesFromBodies(input), output: bodiesFromLines(output) } : { input, output };
 }
 
-/** SIGHUP means a new configuration; where a console is closed with it, it means the end. */
+/** SIGHUP reloads the configuration; on Windows it means that the console window closed. */
 const ENDING_SIGNALS: readonly NodeJS.Signals[] = process.platform === 'win32' ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT'];
 
-/** SIGUSR2 switches between the level that was set and `debug`, while sessions go on. */
+/** SIGUSR2 toggles between the configured log level and `debug`. */
 function toggleOnSignal(diagnostics: Diagnostics): void {
   let before = diagnostics.level;
   if (process.platform === 'win32') return;
@@ -100,12 +100,12 @@ function toggleOnSignal(diagnostics: Diagnostics): void {
   });
 }
 
-/** So soon behind the end of its stream, an editor's signal is part of the same goodbye; later, it has lost its patience. */
+/** A signal this soon after the client closed its stream is part of the same shutdown; a later one means to end at once. */
 const SAME_GOODBYE_MS = 1000;
 
 /**
- * The first signal ends us in good order, the second at once, and so does the first when the editor has been gone for a while.
- * The code is 128 + the signal's number, as shells have it.
+ * The first signal shuts down cleanly; the second ends at once, and so does the first if the client disconnected a while ago.
+ * The exit code is 128 + the signal number.
  */
 function awaitSignals(connection: Connection): { readonly first: Promise<number>; editorGone(): void } {
   let resolve: (code: number) => void = () => {};

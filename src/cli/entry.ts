@@ -1,19 +1,18 @@
-// What runs first. An editor waits for us, so the way it starts us is read by hand: the parser of the command line, with its help for
-// every command, is loaded for all other words.
+// The entry point. The plain `acp` command is parsed here, because an editor is waiting; all other commands load the command-line parser.
 import { createRedactor } from '../redaction/redact.ts';
 import { type AcpOptions, acp } from './acp.ts';
 import { tellCrashes } from './failure.ts';
 
-/** A reader that is slow gets our last words; one that has taken nothing for this long has stopped reading, and must not keep us. */
+/** How long to wait for a slow reader of stdout before the process exits. */
 const FLUSH_MS = 1000;
 
 /** Runs the command and ends the process with its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
-  // Whoever reads our words may leave early; sessions must not end for that. The protocol's own stream is watched where it is used.
+  // A reader of our output may close it early; that must not end sessions. The protocol stream has its own handler.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   tellCrashes(() => createRedactor({}, process.env));
   process.exitCode = await run(argv);
-  // Whatever a peer still holds open must not keep us: everything we started has been ended by now.
+  // Streams that a peer holds open must not keep the process alive: everything we started has ended.
   if (process.stdout.writableLength === 0) process.exit();
   process.stdout.end(() => process.exit());
   process.stdout.setTimeout(FLUSH_MS, () => process.exit());
@@ -31,7 +30,7 @@ async function run(argv: readonly string[]): Promise<number> {
 
 const PLAIN_OPTIONS = { '--config': 'config', '--agent': 'agent' } as const;
 
-/** The options of `switchboard acp` as editors write them; undefined for anything that is not plainly that. */
+/** The options of a plain `switchboard acp`; undefined if the full parser is needed. */
 export function plainAcp(words: readonly string[], isTerminal: boolean): AcpOptions | undefined {
   const isNamed = words[0] === 'acp';
   if (!isNamed && isTerminal) return undefined;

@@ -2,12 +2,12 @@ import { writeSync } from 'node:fs';
 import { SetupFailure } from '../app/setup-failure.ts';
 import type { Redactor } from '../redaction/redact.ts';
 
-/** Why a command ends without doing its work: an exit code of DESIGN's table, what went wrong, and what to do next. */
+/** Why a command failed: the exit code, the message, and what to do next. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
   readonly exitCode: number;
   readonly hint: string | undefined;
-  /** For programs, where there is a better word than the exit code's. */
+  /** An error code for programs that is more specific than the exit code. */
   readonly code: string | undefined;
 
   constructor(exitCode: number, message: string, hint?: string, code?: string) {
@@ -18,7 +18,7 @@ export class CommandFailure extends Error {
   }
 }
 
-/** By what went wrong while a switchboard was put together. */
+/** Exit codes for failures during setup. */
 const EXIT_CODES: Readonly<Record<SetupFailure['code'], number>> = {
   CONFIG_INVALID: 6,
   POLICY_INVALID: 6,
@@ -27,19 +27,19 @@ const EXIT_CODES: Readonly<Record<SetupFailure['code'], number>> = {
   LOOP: 1,
 };
 
-/** The same failure as a command's; anything else stays what it is. */
+/** Converts a SetupFailure to a CommandFailure; returns other errors unchanged. */
 export function asCommandFailure(error: unknown): unknown {
   return error instanceof SetupFailure ? new CommandFailure(EXIT_CODES[error.code], error.message, error.hint) : error;
 }
 
-// A bug of ours that nobody caught. Its words may quote what passed by, so they are cleaned like any others before they are seen.
+// Uncaught errors. Their messages may quote traffic, so they are redacted.
 const FAILED = 1;
 const STDERR = 2;
 
-/** What nobody has foreseen, and what to do about it. */
+/** The message and advice for an unexpected error. */
 export function crashWords(error: unknown): { readonly message: string; readonly hint?: string } {
   const message = error instanceof Error ? error.message : String(error);
-  // Nobody's mistake: the build gives this code, and the words, to parts that are gone (scripts/build.mjs).
+  // Not a bug: the build gives missing chunks this code and message (scripts/build.mjs).
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
   if (code === 'PROGRAM_REPLACED') return { message };
   if (isOutOfFiles(error))
@@ -50,7 +50,7 @@ export function crashWords(error: unknown): { readonly message: string; readonly
   };
 }
 
-/** It says nothing of the file at which it was noticed. */
+/** The process ran out of file descriptors; the file in the error is incidental. */
 export function isOutOfFiles(error: unknown): boolean {
   const { code } = (error ?? {}) as NodeJS.ErrnoException;
   return code === 'EMFILE' || code === 'ENFILE';
@@ -58,7 +58,7 @@ export function isOutOfFiles(error: unknown): boolean {
 
 let tell: ((error: unknown) => void) | undefined;
 
-/** From now on a crash is told by these means, instead of those given before. `redactor` makes them when there is a need. */
+/** Reports crashes with this redactor from now on. `redactor` is called only when a crash happens. */
 export function tellCrashes(redactor: () => Redactor): void {
   if (tell) process.off('uncaughtException', tell);
   tell = (error) => {

@@ -1,4 +1,4 @@
-// The proxy in this very process, for commands that are the editor themselves. Signals are theirs to deal with.
+// Runs the proxy in this process, for commands that are the client themselves. They handle signals.
 import { existsSync } from 'node:fs';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { assemble } from '../app/assemble.ts';
@@ -16,35 +16,35 @@ import { resolveConfig } from './resolve-config.ts';
 
 export type Inside = {
   readonly config: Config;
-  /** Where it was read. */
+  /** The configuration files. */
   readonly files: readonly string[];
   readonly stateDir: string;
-  /** For what is shown of what passes. */
+  /** Redacts everything that is shown. */
   readonly secrets: Secrets;
   readonly connection: Connection;
-  /** What agents may do; undefined when nobody has a policy. */
+  /** The policy in effect, if any. */
   readonly policy: EnforcedPolicy | undefined;
-  /** What was said in sessions; undefined when nothing is written down. */
+  /** Stored transcripts; undefined if they are off. */
   readonly transcripts: TranscriptSource | undefined;
   readonly fromProxy: Readable;
   readonly toProxy: Writable;
-  /** Ends every agent at once. */
+  /** Kills all agents. */
   kill(): void;
-  /** Ends them in good order; resolves when nothing of them is left. */
+  /** Stops all agents cleanly; resolves when they have exited. */
   close(): Promise<void>;
 };
 
-/** `policies` hold besides those of the configuration. */
+/** `policies` apply in addition to those of the configuration. */
 export async function startInside(
   options: AcpOptions,
   more: {
     readonly policies?: readonly PolicySource[];
-    /** Holds when nobody has a policy. */
+    /** Applies if no policy is configured. */
     readonly policyIfNone?: PolicySource;
     readonly events?: Listener;
-    /** Where words for people go; to stderr unless given. */
+    /** Receives messages for the user; default: stderr. */
     readonly say?: (text: string) => void;
-    /** The command was not told that agents may write: then the workspace of the configuration, which also writes and runs, is not for them. */
+    /** Agents may not write, so the configured workspace, which can write and run commands, is off. */
     readonly isReadOnly?: boolean;
     readonly onlooker?: (secrets: Secrets) => Onlooker;
   } = {},

@@ -1,4 +1,4 @@
-// Signals to a command that prompts agents. Ctrl-C is a word to the turn; the others are the end.
+// Signals for commands that prompt agents: Ctrl-C cancels the turn, other signals end the command.
 import type { ChildProcess } from 'node:child_process';
 import os from 'node:os';
 import { CommandFailure } from './failure.ts';
@@ -7,19 +7,19 @@ const ENDING: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGHUP'];
 const codeOf = (signal: NodeJS.Signals): number => 128 + os.constants.signals[signal];
 
 export type Interrupts = {
-  /** Rejects when the command is to end; whoever waits then ends in good order. */
+  /** Rejects when the command must end, so that it can shut down cleanly. */
   readonly ended: Promise<never>;
   stop(): void;
 };
 
-/** `cancel` says whether there was something to cancel that had not been; if not, and with any second signal, everything ends at once. */
+/** `cancel` returns whether it cancelled a turn. If it did not, or on a second signal, everything ends at once. */
 export function onInterrupts(cancel: () => boolean, kill: () => void): Interrupts {
   let isEnding = false;
   let end: (failure: CommandFailure) => void = () => {};
   const ended = new Promise<never>((_, reject) => {
     end = reject;
   });
-  ended.catch(() => {}); // nobody may be waiting any more
+  ended.catch(() => {}); // there may be no listener
   function atOnce(signal: NodeJS.Signals): never {
     kill();
     process.exit(codeOf(signal));
@@ -42,8 +42,8 @@ export function onInterrupts(cancel: () => boolean, kill: () => void): Interrupt
 }
 
 /**
- * Starts a program that has our terminal: it hears Ctrl-C from there, and may know what to do with it; without one, and what else would end us, it hears from us. We end when it does.
- * We listen before it is there: a signal that came while it is being started would end us alone.
+ * Starts a program that uses our terminal. The terminal sends Ctrl-C to it directly; we forward other signals, and Ctrl-C without a terminal.
+ * Handlers are installed first, so that a signal during the start does not end only us.
  */
 export function startUnderSignals(start: () => ChildProcess): { readonly child: ChildProcess; check(): void; stop(): void } {
   let told: NodeJS.Signals | undefined;
@@ -65,7 +65,7 @@ export function startUnderSignals(start: () => ChildProcess): { readonly child: 
   }
   return {
     child,
-    /** Throws when it was not left to end by itself. */
+    /** Throws if a signal ended the program. */
     check() {
       const isUnharmed = told === 'SIGINT' && child.exitCode === 0;
       if (told !== undefined && !isUnharmed) throw new CommandFailure(codeOf(told), `ended by ${told}`);

@@ -1,4 +1,4 @@
-// `switchboard mcp`: the agents as tools of an MCP client. Inside it is an editor like any other, on a connection that does not leave the process.
+// `switchboard mcp`: offers the agents as tools to an MCP client. It is an ACP client of the proxy in the same process.
 import { randomBytes } from 'node:crypto';
 import os from 'node:os';
 import { PassThrough } from 'node:stream';
@@ -19,12 +19,12 @@ import { resolveConfig } from './resolve-config.ts';
 
 export type McpOptions = AcpOptions & { readonly http?: string | true };
 
-/** Serves until the client goes; returns the exit code. */
+/** Serves until the client disconnects; returns the exit code. */
 export async function mcp(options: McpOptions): Promise<number> {
   const port = options.http === undefined ? undefined : portOf(options.http);
   const [toProxy, fromProxy] = [new PassThrough(), new PassThrough()];
   const proxied = acp(options, { input: toProxy, output: fromProxy });
-  proxied.catch(() => {}); // awaited below; until then a bad configuration must not end us with a stack trace
+  proxied.catch(() => {}); // awaited below; avoids an unhandled rejection until then
   const agents = converse(fromProxy, toProxy, { name: 'switchboard-mcp', version: VERSION });
   const { serveAgentsOnStdio, serveAgentsOverHttp } = await import('../mcp/agents-as-tools/agents-server.ts');
   const served = { agents: withStored(agents), cwd: process.cwd(), version: VERSION };
@@ -41,7 +41,7 @@ export async function mcp(options: McpOptions): Promise<number> {
   return code;
 }
 
-/** What was said in sessions of before stands in the records, if those are kept. */
+/** Adds the stored transcripts of earlier sessions. */
 function withStored(agents: Conversations): Agents {
   const dir = transcriptsDir(stateDir(process.env, os.homedir(), process.platform));
   return {
@@ -82,7 +82,7 @@ function portOf(given: string | true): number {
   throw new CommandFailure(2, `invalid port "${given}"`, 'use a whole number from 0 to 65535; 0 or no number selects any free port');
 }
 
-/** `switchboard mcp approve NAME`: its tools may be what they are now. */
+/** `switchboard mcp approve NAME`: accepts the current tools of a server. */
 export async function approve(name: string, options: AcpOptions): Promise<number> {
   const { config, stateDir } = await resolveConfig(options);
   const pins = createToolPins(stateDir, (error) => notice(`${stateDir}: ${(error as Error).message}`));

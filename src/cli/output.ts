@@ -1,16 +1,16 @@
-// How commands show what they found: a table for people, one envelope for programs.
+// Output of commands: tables for people, one JSON envelope for programs.
 import { withoutControls } from '../control-characters.ts';
 
 export function printJson(data: unknown): void {
   process.stdout.write(`${JSON.stringify({ ok: true, data, warnings: [] })}\n`);
 }
 
-/** What was found belongs to the failure. */
+/** A failure with the results so far. */
 export function printJsonOfFailure(error: { readonly code: string; readonly message: string; readonly hint: string }, data: unknown): void {
   process.stdout.write(`${JSON.stringify({ ok: false, error, data, warnings: [] })}\n`);
 }
 
-/** Columns as wide as their longest cell; the last one as long as it is, or as there is room for in `width`. */
+/** Pads each column to its longest cell, and cuts the last column to fit `width`. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[], width?: number): void {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const lines = [head, ...rows].map((row) => {
@@ -22,15 +22,15 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
   process.stdout.write(lines.join(''));
 }
 
-/** Narrower than this, it says nothing; then the line wraps. */
+/** The last column is never cut below this; the line wraps instead. */
 const LEAST_LAST = 20;
 
-/** Words for people: always on stderr, since stdout belongs to the protocol. */
+/** A message for the user, on stderr: stdout belongs to the protocol. */
 export function notice(text: string): void {
   process.stderr.write(`switchboard: ${withoutControls(text)}\n`);
 }
 
-/** For a command that talks with a program: nothing more would come, and whoever typed it would wait in vain. */
+/** Warns a user who starts a command for programs in a terminal, where it would wait forever. */
 export function noticeAtTerminal(awaited: string): void {
   if (process.stdin.isTTY)
     notice(

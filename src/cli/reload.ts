@@ -1,4 +1,4 @@
-// The configuration read again while the proxy runs: when a file of it changes, and on SIGHUP. What is wrong with it changes nothing.
+// Reloads the configuration when a file changes and on SIGHUP. An invalid configuration changes nothing.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { Assembled } from '../app/assemble.ts';
@@ -11,13 +11,13 @@ import { createSerialQueue } from '../serial-queue.ts';
 import { notice } from './output.ts';
 import { type ConfigFlags, resolveConfig, surroundings } from './resolve-config.ts';
 
-/** By then the editor has its first answer. With `setImmediate` this would come first: what the editor has sent is read in the next turn of the loop. */
+/** Watching starts after the first response to the client. `setImmediate` would run before it. */
 const AFTER_ANSWER_MS = 100;
 
-/** What was read at the start. */
+/** The configuration at start-up. */
 export type Read = { readonly config: Config; readonly files: readonly string[] };
 
-/** `onSignal` says whether SIGHUP means this. Returns how to stop; until then it does not keep the process alive. */
+/** `onSignal`: also reload on SIGHUP. Returns a stop function. Does not keep the process alive. */
 export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Assembled, onSignal: boolean): () => void {
   let current = first.config;
   let isStopped = false;
@@ -36,11 +36,10 @@ export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Ass
       notice(isTaken ? `reloaded the configuration for new sessions (${said})` : `the configuration did not change: ${said}`);
       if (later.length > 0) notice(`restart switchboard to apply changes to ${later.join(', ')}`);
     } catch (error) {
-      // Half a configuration would be worse than the one from before.
       notice(`THE NEW CONFIGURATION IS INVALID; keeping the previous one: ${(error as Error).message}`);
     }
   }
-  // One after the other, so that what was read first does not come into force last.
+  // Reload one at a time, so that an older read does not win.
   const reads = createSerialQueue();
   const reload = (isAsked: boolean) => void reads.run(() => readAgain(isAsked));
   async function startWatching(): Promise<void> {
@@ -50,9 +49,8 @@ export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Ass
       onProblem: (error) => notice(`cannot watch the configuration, checking it every two seconds: ${(error as Error).message}`),
     });
     await watch.ready;
-    reload(false); // whatever happened between the first look and the watch
+    reload(false); // catches changes before the watch started
   }
-  // Not before the first answer: the editor waits for that, and nobody waits for this.
   const unwatched = (error: Error) => notice(`not watching the configuration for changes: ${error.message}`);
   setTimeout(() => void startWatching().catch(unwatched), AFTER_ANSWER_MS).unref();
   const onHangUp = () => reload(true);
@@ -64,13 +62,13 @@ export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Ass
   };
 }
 
-/** A pipe, as of `--config <(…)`, is empty when it has been read; one that nobody writes to would be waited for without end. */
+/** A pipe, as from `--config <(…)`, can be read only once; a second read would block. */
 function refusePipes(files: readonly string[]): void {
   const once = files.find((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === false);
   if (once !== undefined) throw new Error(`${once} is not a regular file, so it is read only once`);
 }
 
-/** Those that were found, those that may yet be made where they would be looked for first, and the word that lets a project's have its say. */
+/** The files in use, the places where a file may appear, and the list of trusted files. */
 function filesToWatch(flags: ConfigFlags, found: readonly string[]): readonly string[] {
   const here = surroundings(flags);
   const trusted = trustedFile(here.stateDir);

@@ -1,4 +1,4 @@
-// How a failure is told: in words on stderr, and to programs that asked for JSON in the one envelope.
+// Reports failures: a message on stderr, and with --json also the JSON envelope.
 import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config/problems.ts';
@@ -10,7 +10,7 @@ import { usageWords } from './help.ts';
 
 const EXIT = { failure: 1, usage: 2, configuration: 6 } as const;
 
-/** By exit code: what programs switch on. */
+/** Error codes for programs, by exit code. */
 const CODES: Readonly<Record<number, string>> = {
   1: 'FAILED',
   2: 'USAGE',
@@ -24,7 +24,7 @@ const CODES: Readonly<Record<number, string>> = {
 
 export type Telling = { readonly isJson: boolean; readonly isDebug: boolean };
 
-/** Every failure gets words and an exit code; where it happened in the code is told only to those who ask with --debug. */
+/** Prints a failure and returns its exit code. Only --debug shows the stack trace. */
 export function printFailure(error: unknown, { isJson, isDebug }: Telling): number {
   const code = tell(error, isJson);
   if (isDebug && code !== 0) process.stderr.write(`${clean(inspect(error))}\n`);
@@ -51,7 +51,7 @@ function tell(error: unknown, isJson: boolean): number {
   return failure.exitCode;
 }
 
-/** The system says no to a file of ours: not a bug, and not worth a stack trace. */
+/** A file-system error on one of our files: not a bug, so no stack trace. */
 function trouble(error: unknown): CommandFailure | undefined {
   const { code, path, syscall } = (error ?? {}) as NodeJS.ErrnoException;
   if (syscall === undefined || path === undefined || isOutOfFiles(error)) return undefined;
@@ -62,7 +62,7 @@ function trouble(error: unknown): CommandFailure | undefined {
   );
 }
 
-/** Whatever nobody has foreseen. Its words may hold anything, so they are cleaned. */
+/** An unexpected error. Its message may contain secrets, so it is redacted. */
 function mistake(error: unknown): CommandFailure {
   const { message, hint } = crashWords(error);
   return new CommandFailure(EXIT.failure, clean(message), hint);

@@ -1,4 +1,4 @@
-// The configuration a command runs with: the user's files, or the embedded demo agents when there are none.
+// The configuration of a command: the user's files, or the demo agents if there are none.
 import os from 'node:os';
 import { withDemoAgents } from '../app/launch.ts';
 import { VERSION } from '../app/package-files.ts';
@@ -14,9 +14,9 @@ import { notice } from './output.ts';
 export type ConfigFlags = {
   readonly config?: string | undefined;
   readonly agent?: string;
-  /** These and no others, in this order. */
+  /** Only these agents, in this order. */
   readonly agents?: readonly string[] | undefined;
-  /** The first listed agent alone, when none is named. */
+  /** Use only the first agent if none is named. */
   readonly onlyFirst?: boolean;
   readonly isOnlyShown?: boolean;
 };
@@ -29,7 +29,7 @@ export async function resolveConfig(
   readonly origin: LoadedConfig['origin'];
   readonly files: readonly string[];
   readonly stateDir: string;
-  /** The agents with `"enabled": false`, which are in no list of `config`. */
+  /** The agents with `"enabled": false`, which `config` does not contain. */
   readonly switchedOff: readonly string[];
 }> {
   const here = surroundings(flags);
@@ -45,7 +45,7 @@ export async function resolveConfig(
   return { config: names ? pinned(config, names, switchedOff) : config, origin, files, stateDir: here.stateDir, switchedOff };
 }
 
-/** What a search for the configuration depends on, as this process finds it. */
+/** The environment for finding the configuration. */
 export function surroundings(flags: ConfigFlags): LoadOptions {
   const home = os.homedir();
   const { env, platform } = process;
@@ -53,7 +53,7 @@ export function surroundings(flags: ConfigFlags): LoadOptions {
   return { ...(flags.config !== undefined && { configFlag: flags.config }), env, cwd: process.cwd(), home, platform, stateDir };
 }
 
-/** `--agent NAME`: that one alone, or these, as if no other were configured. */
+/** Restricts the configuration to the named agents. */
 function pinned(config: Config, names: readonly string[], switchedOff: readonly string[]): Config {
   const known = config.agents.map((agent) => agent.name);
   const agents = names.map((name) => config.agents.find((agent) => agent.name === name) ?? unknownAgent(name, known, switchedOff));
@@ -71,11 +71,10 @@ function unknownAgent(name: string, known: readonly string[], switchedOff: reado
   throw new CommandFailure(4, `unknown agent "${name}"`, hint);
 }
 
-// Files named on the command line to be read. One rule: one that cannot be read is a mistake in the command (2). A configuration or a
-// policy that cannot be read is one that cannot be used (6), and a file of our own is a failure (1).
+// Input files on the command line. Exit codes for unreadable files: 2 for input, 6 for a configuration or policy, 1 for our own files.
 const USAGE = 2;
 
-/** `what` says what it was to be: "the recording". */
+/** `what` names the file in messages: "the recording". */
 export async function readInput(what: string, file: string): Promise<string> {
   return (await readOwn(file).catch((error: unknown) => refuse(what, file, error))).text;
 }

@@ -1,4 +1,4 @@
-// `switchboard auth AGENT [METHOD]`: the ways an agent lets its user log in, and one of them taken. The agent is started for this alone.
+// `switchboard auth AGENT [METHOD]`: lists the login methods of an agent, or logs in with one. Starts the agent only for this.
 import { randomUUID } from 'node:crypto';
 import type { AuthMethod, InitializeResult } from '../../acp/shapes.ts';
 import type { AgentSpec } from '../../agents/defaults.ts';
@@ -44,7 +44,7 @@ export async function login(agent: string, methodId: string | undefined, flags: 
     return done(agent, method, flags);
   });
   if (typeof found === 'number') return found;
-  // The agent that told of it has ended by now: both may write to the same place.
+  // The agent process has exited by now; the login command may write to the same files.
   const method = found;
   const code = await runInTerminal(spec, method);
   if (code !== 0)
@@ -89,7 +89,7 @@ function unknownMethod(agent: string, id: string, methods: readonly AuthMethod[]
   throw new CommandFailure(EXIT.notFound, `agent "${agent}" has no login method "${id}"`, hint);
 }
 
-/** A key in the environment cannot be set from here: a child cannot change its parent's. */
+/** A process cannot set variables of its parent, so the user must set the key. */
 function tellVariables({ name, env }: AgentSpec, method: AuthMethod): number {
   const missing = variablesOf(method).filter((variable) => !variable.isOptional && !{ ...process.env, ...env }[variable.name]);
   if (missing.length === 0) {
@@ -106,7 +106,7 @@ function tellVariables({ name, env }: AgentSpec, method: AuthMethod): number {
   );
 }
 
-/** Its stderr is shown as it comes: that is where agents put the address to open and the code to type. */
+/** Shows the agent's stderr live: agents print the login URL and code there. */
 function startAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, launch: Launch) {
   const paint = createPaint(process.stderr.isTTY === true, process.env);
   let isAsked = false;
@@ -129,7 +129,7 @@ function startAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, launch: L
   void exited.then((exit) => {
     streams.exited(exit.kind === 'exited' ? exit.code : null);
     streams.stop();
-    client.close(); // one that never began has streams that never end
+    client.close(); // the streams of an agent that did not start never end
   });
   const ask = async (method: string, params: unknown): Promise<unknown> => {
     try {

@@ -1,7 +1,7 @@
-// Ways to log in, of the kinds agents in the field offer.
+// The login methods that agents offer.
 import type { AuthMethod } from '../../acp/shapes.ts';
 
-/** `agent`: it sees to everything itself. `terminal`: its own command, run in a terminal. `variable`: a key in its environment. */
+/** `agent`: the agent handles the login. `terminal`: a command in a terminal. `variable`: a key in the environment. */
 export type MethodKind = 'agent' | 'terminal' | 'variable';
 
 export type Variable = { readonly name: string; readonly isOptional: boolean };
@@ -30,7 +30,7 @@ export function shownMethod(method: AuthMethod, env: NodeJS.ProcessEnv): MethodS
   };
 }
 
-/** In both shapes that drafts of the protocol have had: one `varName`, or a list of `vars`. */
+/** Supports both protocol drafts: one `varName`, or a list of `vars`. */
 export function variablesOf(method: AuthMethod): readonly Variable[] {
   if (method.type !== 'env_var') return [];
   if (typeof method.varName === 'string') return [{ name: method.varName, isOptional: false }];
@@ -40,14 +40,14 @@ export function variablesOf(method: AuthMethod): readonly Variable[] {
 
 export type OwnCommand = { readonly command: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> };
 
-/** Agents from before there was a type for it say in `_meta` what to run (claude-code-acp 0.16, gemini 0.61). */
+/** Older agents put the command in `_meta` (claude-code-acp 0.16, gemini 0.61). */
 export function ownCommand({ _meta }: AuthMethod): OwnCommand | undefined {
   const given = (_meta as { 'terminal-auth'?: { command?: unknown; args?: unknown; env?: unknown } } | null | undefined)?.['terminal-auth'];
   if (typeof given?.command !== 'string') return undefined;
   return { command: given.command, args: Array.isArray(given.args) ? given.args.map(String) : [], env: textsOf(given.env) };
 }
 
-/** The entries of an object that are texts. */
+/** The string entries of an object. */
 export function textsOf(value: unknown): Readonly<Record<string, string>> {
   const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   return Object.fromEntries(entries.flatMap(([key, text]) => (typeof text === 'string' ? [[key, text]] : [])));

@@ -1,5 +1,5 @@
-// Agents that a command starts for a moment, to ask them something. Whatever ends the command ends them and all they started; what a
-// killed one leaves is on record, and the next start of a switchboard ends it.
+// Agents that a command starts briefly. They end with the command, with all their processes. If the command is killed, the next
+// start of switchboard stops what is left, from the record.
 
 import type { AgentSpec } from '../../agents/defaults.ts';
 import { createRunningRecord, newMark } from '../../agents/running-record.ts';
@@ -8,12 +8,12 @@ import type { Secrets } from '../../redaction/redact.ts';
 import type { Transport } from '../../transports/transport.ts';
 import { onInterrupts } from '../interrupts.ts';
 
-/** `heard` gets what it says on stderr, cleaned, line by line. */
+/** `heard` receives the redacted stderr, line by line. */
 export type Launch = (spec: AgentSpec, secrets: Secrets, heard?: (line: string) => void) => Transport;
 
 type Passing = { readonly launch: Launch; kill(): void; end(): Promise<void> };
 
-/** For a process that deals with its signals itself, and ends by `process.exit`. */
+/** For a process that handles its own signals and ends with `process.exit`. */
 export async function withAgents<T>(stateDir: string, work: (launch: Launch) => Promise<T>): Promise<T> {
   const agents = createPassing(stateDir);
   try {
@@ -23,7 +23,7 @@ export async function withAgents<T>(stateDir: string, work: (launch: Launch) => 
   }
 }
 
-/** The same for a command of its own: Ctrl-C and any second signal end it at once, the first of the others in good order. */
+/** For a standalone command: Ctrl-C and any second signal kill the agents; other first signals stop them cleanly. */
 export async function untilInterrupted<T>(stateDir: string, work: (launch: Launch) => Promise<T>): Promise<T> {
   const agents = createPassing(stateDir);
   const interrupts = onInterrupts(() => false, agents.kill);
@@ -37,7 +37,7 @@ export async function untilInterrupted<T>(stateDir: string, work: (launch: Launc
 
 function createPassing(stateDir: string): Passing {
   const mark = newMark();
-  const running = createRunningRecord(stateDir, mark, () => {}); // one that cannot be written is told of by `doctor`
+  const running = createRunningRecord(stateDir, mark, () => {}); // `doctor` reports a record that cannot be written
   const started: Transport[] = [];
   let isOver = false;
   function kill(): void {
@@ -50,7 +50,7 @@ function createPassing(stateDir: string): Passing {
     launch(spec, secrets, heard) {
       const agent = launchAgent(spec, mark, secrets, heard);
       if (isOver)
-        agent.kill(); // whoever asks for it has not heard yet
+        agent.kill(); // requested after the end
       else if (agent.pid !== undefined) running.childStarted(agent.pid);
       started.push(agent);
       return agent;

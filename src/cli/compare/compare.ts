@@ -1,4 +1,4 @@
-// `switchboard compare`: one prompt to several agents at once, each in a session, and where they may write in a directory, of its own.
+// `switchboard compare`: sends one prompt to several agents at once, each in its own session and, with --write, its own directory.
 
 import { UNHEARD } from '../../app/events.ts';
 import { VERSION } from '../../app/package-files.ts';
@@ -29,7 +29,7 @@ export type CompareFlags = Omit<PolicyFlags, 'isInteractive'> & {
 
 const EXIT = { ok: 0, failed: 1, usage: 2, timeout: 3, interrupted: 130 } as const;
 
-/** Nobody can be asked while several work at once: inside its own directory each may do as it likes with files, anything else is for the policies. */
+/** Nobody can be asked while several agents work. Each may change files in its own directory; policies decide the rest. */
 const WITH_WRITE: PolicySource = {
   layer: 'user',
   from: 'switchboard compare --write',

@@ -1,4 +1,4 @@
-// A copy of a directory that is no repository, and what has changed in it since.
+// A copy of a directory outside a repository, and its changes.
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, readFile, readlink, rm, symlink } from 'node:fs/promises';

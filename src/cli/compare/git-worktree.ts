@@ -1,4 +1,4 @@
-// A worktree of a repository, with what is not committed yet: the history is shared, the files are not.
+// A git worktree that includes uncommitted changes.
 import { execFile } from 'node:child_process';
 import { cp, lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// What came of it: each agent's answer, then one table of all, then where their changes are.
+// The report: each agent's answer, a table, and where the changes are.
 import type { Usage } from '../../client/sessions.ts';
 import { printTable } from '../output.ts';
 import type { Paint } from '../run/paint.ts';

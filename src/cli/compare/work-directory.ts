@@ -1,4 +1,4 @@
-// Where each of several agents works, so that none sees what another does: a worktree of the repository, or a copy of the directory.
+// Gives each agent its own directory: a git worktree, or a copy.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rmdir } from 'node:fs/promises';
 import os from 'node:os';

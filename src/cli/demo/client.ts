@@ -1,4 +1,4 @@
-// The tour's editor: the SDK's own client, on the stdio of our own command, with the files of one folder.
+// The client of the tour: the SDK's client on the stdio of our command, with the files of one folder.
 import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';

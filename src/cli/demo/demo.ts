@@ -1,4 +1,4 @@
-// `switchboard demo`: a tour of the real thing, our own command as an editor would start it, in a folder that is thrown away.
+// `switchboard demo`: a tour with the real command, as an editor starts it, in a temporary folder.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';

@@ -33,7 +33,7 @@ export async function crash(stage: Stage): Promise<void> {
   page.line('builder', `next prompt: process ${after.pid}, the same session, turn ${after.turns}`);
 }
 
-// A tool the host lends to every agent: here a question to the person at the editor, for an agent that has no such thing itself.
+// A host tool for every agent: here `ask_user`, for an agent without such a tool.
 export async function hostTool(stage: Stage): Promise<void> {
   const { page, asked } = stage;
   page.heading('Host tools for every agent, over MCP');

@@ -18,7 +18,7 @@ export type DoctorFlags = ConfigFlags & { readonly json?: boolean; readonly star
 
 const FOUND_PROBLEMS = 8;
 
-/** What every check says; unless `start` is false, agents are started for a moment. Signals are the caller's to deal with. */
+/** Runs all checks. Starts the agents briefly unless `start` is false. The caller handles signals. */
 export function findingsOf(flags: DoctorFlags): Promise<readonly Finding[]> {
   return withAgents(surroundings(flags).stateDir, (launch) => check(flags, launch));
 }
@@ -59,7 +59,7 @@ function print({ status, what, why, next }: Finding): void {
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** What agents and files say may be anything. */
+/** Agents and files may contain secrets. */
 function withoutSecrets({ check, status, what, why, next }: Finding): Finding {
   return {
     check,

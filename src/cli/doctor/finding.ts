@@ -1,4 +1,4 @@
-// What a check says: what was found, why it matters, and what to type next.
+// The result of a check: what was found, why it matters, and what to do next.
 
 export type Finding = {
   /** Which check, for programs: `agent.start`, `editor.entry`, … */

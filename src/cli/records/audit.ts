@@ -38,7 +38,7 @@ export function auditVerify(flags: VerifyFlags): Promise<number> {
   });
 }
 
-/** One that was named is input like any other; of our own there may be none yet. */
+/** A log named with --file is input; our own log may not exist yet. */
 function unreadable(file: string, { file: named }: { readonly file?: string }, error: unknown): CommandFailure {
   if (named !== undefined) refuse('the audit log', named, error);
   if (errorCode(error) === 'ENOENT')
@@ -49,7 +49,7 @@ function unreadable(file: string, { file: named }: { readonly file?: string }, e
 export type TailFlags = { readonly lines: number; readonly follow?: true; readonly file?: string; readonly json?: true };
 
 const CHUNK = 64 * 1024;
-/** For file systems that tell nobody of a change. */
+/** For file systems that do not report changes. */
 const LOOK_AGAIN_MS = 1000;
 
 export function auditTail(flags: TailFlags): Promise<number> {
@@ -76,7 +76,7 @@ async function lastLines(handle: FileHandle, count: number): Promise<{ readonly 
   const { size } = await handle.stat();
   let bytes = Buffer.alloc(0);
   let start = size;
-  // One line end more than wanted: what stands before the first may be half a line.
+  // Read one more line than needed: the first one may be incomplete.
   while (start > 0 && bytes.filter((byte) => byte === 0x0a).length <= count) {
     const length = Math.min(CHUNK, start);
     start -= length;
@@ -112,7 +112,7 @@ async function follow(handle: FileHandle, file: string, from: number, show: (lin
       clearInterval(timer);
       resolve();
     };
-    process.stdout.once('close', end).once('error', end); // `| head` has seen enough
+    process.stdout.once('close', end).once('error', end); // for example `| head`
     again();
   });
 }

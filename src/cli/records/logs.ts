@@ -38,7 +38,7 @@ export async function logs(terms: readonly string[], flags: LogsFlags): Promise<
   return 0;
 }
 
-/** Until whoever reads has had enough. */
+/** Runs until the reader closes stdout. */
 async function follow(dir: string, wanted: FrameFilter, before: readonly FrameRecord[], isJson: boolean): Promise<number> {
   const show = (record: FrameRecord) => print(isJson ? JSON.stringify(record) : pretty(record));
   const follower = followRecords(dir);

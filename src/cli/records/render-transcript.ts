@@ -1,4 +1,4 @@
-// A transcript for people: as text, as Markdown, as a page of its own.
+// Renders a transcript as text, Markdown or HTML.
 import type { TranscriptRecord } from '../../store/transcripts/transcript-record.ts';
 
 type About = {
@@ -24,7 +24,7 @@ export function toMarkdown(about: About, transcript: readonly TranscriptRecord[]
     .join('\n')}\n\n${parts.join('\n')}`;
 }
 
-/** Nothing in it is loaded from anywhere, and nothing an agent said is more than text. */
+/** A self-contained page: it loads nothing, and agent output is escaped text. */
 export function toHtml(about: About, transcript: readonly TranscriptRecord[]): string {
   const parts = partsOf(transcript).map(
     ({ heading, body, isCode }) =>

@@ -1,4 +1,4 @@
-// `switchboard sessions`: what was opened with which agent, and what was said.
+// `switchboard sessions`: lists, shows, exports, searches and deletes sessions.
 import path from 'node:path';
 import { errorCode } from '../../config/watch-files.ts';
 import { withoutControls } from '../../control-characters.ts';
@@ -80,7 +80,7 @@ export async function exportSession(id: string, { format = 'md' }: ExportFlags):
   return 0;
 }
 
-/** Our own records of it. What the agent keeps itself is the agent's. */
+/** Deletes our own records; the agent keeps its data. */
 export async function deleteSession(id: string): Promise<number> {
   const record = forgetSession(surroundings({}).stateDir, id);
   process.stdout.write(`deleted: ${withoutControls(id)}\n`);
@@ -88,7 +88,7 @@ export async function deleteSession(id: string): Promise<number> {
   return 0;
 }
 
-/** Its record, where there was one. Throws when nothing of it is here. */
+/** Returns the session record, if there was one. Throws if we know nothing about the session. */
 export function forgetSession(stateDir: string, id: string): SessionRecord | undefined {
   const log = createSessionLog(stateDir, onProblem(stateDir));
   const record = log.records().get(id);
@@ -99,7 +99,7 @@ export function forgetSession(stateDir: string, id: string): SessionRecord | und
   return record;
 }
 
-/** Sessions in whose transcript every word occurs. */
+/** Finds sessions whose transcript contains every word. */
 export async function searchSessions(words: readonly string[], flags: ListFlags): Promise<number> {
   const dir = transcriptsDir(surroundings({}).stateDir);
   const needles = words.map((word) => word.toLowerCase());
@@ -165,7 +165,7 @@ function moment(text: string): number {
   return at;
 }
 
-/** By its id, or by the beginning of it if that is enough. */
+/** Finds a session by its id or a unique prefix. */
 function find(id: string): { readonly session: Listed; readonly transcript: readonly TranscriptRecord[] } {
   const { stateDir } = surroundings({});
   const all = allSessions();

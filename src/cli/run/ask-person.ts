@@ -1,10 +1,9 @@
-// A permission question on a terminal: what it is about, shown as far as the agent tells, and a key for each option.
+// A permission request in a terminal: shows the tool call, and a key for each option.
 import readline from 'node:readline';
 import { diffLines } from './diff-lines.ts';
 import type { Paint } from './paint.ts';
 import { diffLine } from './text-output.ts';
 
-// Which key answers a permission question with which of the options that the agent offers.
 export type Offered = { readonly optionId: string; readonly name: string; readonly kind: string };
 export type KeyedOption = Offered & { readonly key: string };
 
@@ -22,7 +21,7 @@ export function keyed(options: readonly Offered[]): readonly KeyedOption[] {
   });
 }
 
-/** What is said when nobody can be asked: no, as plainly as the agent lets us. */
+/** The answer when nobody can be asked: the plainest rejection that the agent offers. */
 export function refusal(options: readonly Offered[]): unknown {
   const option = options.find(({ kind }) => kind === 'reject_once') ?? options.find(({ kind }) => kind === 'reject_always');
   return { outcome: option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' } };
@@ -44,7 +43,7 @@ type Question = {
   readonly options?: readonly Offered[];
 };
 
-/** Resolves to the result of `session/request_permission`; `cancelled` when the question is taken back, or answered with Ctrl-C or Escape. */
+/** Resolves to the result of `session/request_permission`; `cancelled` if the request is withdrawn, or on Ctrl-C or Escape. */
 export async function askPerson(terminal: Terminal, paint: Paint, params: unknown, signal: AbortSignal): Promise<unknown> {
   const { toolCall = {}, options = [] } = (params ?? {}) as Question;
   const choices = keyed(options);

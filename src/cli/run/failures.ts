@@ -1,4 +1,4 @@
-// What went wrong, in words with the way on, and the exit code that says what kind it is.
+// Turns errors into messages with advice and an exit code.
 
 import type { AuditEntry } from '../../audit/audit-line.ts';
 import { ClientError } from '../../client/client-error.ts';
@@ -66,7 +66,7 @@ function loginHint(agent: string, methods: unknown): string {
   return `methods: ${names.join(', ')}; to log in, run: switchboard auth ${agent} ${names.length === 1 ? names[0] : 'METHOD'}`;
 }
 
-// What an agent wanted and did not get, told to whoever started it: without a terminal there is nobody to ask, and silence would look like a failure of the agent.
+// Reports denied requests to the user: without a terminal nobody can be asked, and silence would look like an agent failure.
 export type Refused = {
   /** A question of the agent's that nobody could answer. */
   asked(params: unknown): void;

@@ -1,4 +1,4 @@
-// The files a terminal client lends its agent: those of the working directory, and as much more as the user said.
+// The files that a terminal client serves: the working directory, and more if the user allows it.
 import type { Capabilities } from '../../client/acp-methods.ts';
 import { ClientError } from '../../client/client-error.ts';
 import { ProxyError } from '../../errors.ts';

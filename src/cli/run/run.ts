@@ -1,4 +1,4 @@
-// `switchboard run`: a prompt turn from a terminal or a script, through the proxy in this very process, so that policy, tools and records apply.
+// `switchboard run`: a prompt turn from a terminal or a script. It goes through the proxy in this process, so policy, tools and records apply.
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { UNHEARD } from '../../app/events.ts';
@@ -23,8 +23,7 @@ import { createPrompts, type Prompts, promptWords } from './prompt-input.ts';
 import { createSimpleOutput, createTextOutput, type TurnOutput } from './text-output.ts';
 import { type Opened, openSession, setMode, setOption, takeUpSession } from './turn.ts';
 
-// A session in which nothing was asked: it is not listed, and its agent need not keep it either.
-/** Nobody waits for the agent: whether it forgets the session is its own affair. */
+/** Forgets a session without prompts, here and at the agent. Does not wait for the agent. */
 export function discard(client: Client, sessionId: string, sessionCapabilities: unknown): void {
   const canDelete = (sessionCapabilities as { delete?: unknown } | null)?.delete ?? false;
   if (canDelete !== false) client.request('session/delete', { sessionId }).catch(() => {});
@@ -33,13 +32,13 @@ export function discard(client: Client, sessionId: string, sessionCapabilities: 
   if (record) log.append({ ...record, at: new Date().toISOString(), isGone: true });
 }
 
-// An agent that goes is told of at once, and mostly the failure that ends the command says the same. So that it is read once, what is said of an
-// agent waits until it is clear whether the turn goes on.
+// The failure that ends the command usually repeats the message about the agent's exit. To print it once, messages about agents
+// wait until it is clear whether the turn continues.
 export type HeldBack = {
   say(text: string): void;
-  /** The turn goes on: it was news. */
+  /** The turn continues: print the messages. */
   release(): void;
-  /** What the failure's own words leave out. */
+  /** Prints the messages that the failure does not contain. */
   releaseAttached(failure: string): void;
 };
 
@@ -76,7 +75,7 @@ export type RunFlags = PolicyFlags &
     readonly interactive?: true;
   };
 
-/** Agents tell of their commands unasked, and one that has none may never do. */
+/** Agents announce commands on their own; an agent without commands may never do so. */
 const COMMANDS_S = 30;
 
 const EXIT = { ok: 0, failed: 1, usage: 2, timeout: 3, interrupted: 130 } as const;

@@ -1,4 +1,4 @@
-// What a turn looks like to a person: the assistant's words as they stream, and everything else as lines with a tag before them.
+// Renders a turn for people: streams the answer, and prints everything else as tagged lines.
 import { fields } from '../../json-object.ts';
 import { type DiffLine, diffLines } from './diff-lines.ts';
 import type { Paint } from './paint.ts';

@@ -1,4 +1,4 @@
-// One session in a terminal: opened or taken up again, prompted, cancelled. It knows the protocol and the outputs, and not where they come from.
+// Opens or resumes a session, and sets its mode and options.
 
 import type { ParamsOf } from '../../client/acp-methods.ts';
 import type { Client } from '../../client/client.ts';

@@ -1,4 +1,4 @@
-// `switchboard config`: which files have a say, whether they are valid, and the word that lets a project's file have its full say.
+// `switchboard config`: the files in use, their validity, and trust in a project file.
 import path from 'node:path';
 import { type Config, managedPolicyFile } from '../../config/config.ts';
 import { discover, userConfigFile } from '../../config/discover.ts';
@@ -12,7 +12,7 @@ import { CommandFailure } from '../failure.ts';
 import { notice } from '../output.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 
-/** One line for each file that is read, the strongest last: the path, a tab, and what its word counts for. */
+/** Prints one line per file, the one with precedence last: the path, a tab, and its role. */
 export async function configPath(flags: ConfigFlags): Promise<number> {
   const here = surroundings(flags);
   const { origin, own, project, notices } = await discover(here);

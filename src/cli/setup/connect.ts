@@ -1,4 +1,4 @@
-// `switchboard connect` and `disconnect`: ourselves into and out of an editor's list of agents.
+// `switchboard connect` and `disconnect`: add switchboard to the agents of an editor, and remove it.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -38,13 +38,13 @@ export async function connectCommand(id: string | undefined, flags: ConnectFlags
   return 0;
 }
 
-/** The entry may be written first, but whoever has mistyped the name would hear of it in the editor's log alone. */
+/** The configuration may be created later, but a typo would show up only in the editor's log. */
 function missingConfig({ config }: ConnectFlags): string | undefined {
   if (config === undefined || existsSync(config)) return undefined;
   return `${path.resolve(config)} does not exist; without it the editor cannot start switchboard`;
 }
 
-/** Puts us into the editor's file. An entry that is us already is brought up to date, whatever it is called. */
+/** Adds switchboard to the editor's file, or updates the existing entry. */
 export async function connectTo(editor: Editor, flags: ConnectFlags): Promise<Change & { readonly name: string }> {
   const file = await openEditor(editor, flags);
   const name = flags.name ?? file.agents.find(({ isUs }) => isUs)?.name ?? editor.ourName;
@@ -86,7 +86,7 @@ export function clientNamed(id: string | undefined): Editor {
   throw new CommandFailure(2, `unknown editor "${id}"`, didYouMean(id, ids) ?? all);
 }
 
-/** The editor's file, or the one named; refused with the place when it cannot be parsed. */
+/** Opens the editor's file, or the given one. Reports the position of syntax errors. */
 export async function openEditor(editor: Editor, { file }: { readonly file?: string }): Promise<EditorFile> {
   try {
     return await openEditorFile(editor, file === undefined ? editor.file(placesHere()) : path.resolve(file));
@@ -116,7 +116,7 @@ function ourCommand(flags: { readonly config?: string; readonly agent?: string }
   return { command: process.execPath, args: [packageFile('bin', 'switchboard.js'), 'acp', ...config, ...agent] };
 }
 
-/** Why the paths may soon lead nowhere, if so. */
+/** Why the installation may disappear, if it may. */
 export function passingPlace(): string | undefined {
   const script = packageFile('bin', 'switchboard.js');
   if (/[\\/]_npx[\\/]/.test(script))

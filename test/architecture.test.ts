@@ -132,6 +132,16 @@ describe('imports go one way', () => {
     },
   );
 
+  test('the client side of the proxy knows the agent side only through boundary.ts', () => {
+    const own = path.join('proxy', 'client');
+    const below = ['boundary.ts', 'context.ts', 'messages.ts', 'traffic-watch.ts'].map((file) => path.join('proxy', file));
+    const targets = imports
+      .filter((one) => path.dirname(one.file) === own && isInside(one))
+      .map(({ file, specifier }) => path.relative(SRC, path.resolve(SRC, path.dirname(file), specifier)));
+    expect(targets.length).toBeGreaterThan(10);
+    expect(targets.filter((to) => folderOf(to) === 'proxy' && path.dirname(to) !== own && !below.includes(to))).toEqual([]);
+  });
+
   test('what is open to all imports nothing of ours', () => {
     expect(imports.filter((one) => OPEN_TO_ALL.includes(one.file) && isInside(one))).toEqual([]);
   });

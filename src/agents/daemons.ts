@@ -1,5 +1,5 @@
-// What agents have put into groups of their own is meant to outlive them (a daemon): it is named and not ended. It is remembered while it
-// lives, in one file for each proxy, so that somebody who did not read the notice can still find it.
+// A process that an agent put into its own group is a daemon: it is reported and not ended. While it runs it is recorded, in one file for
+// each proxy, so that the user can still find it later.
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory, replaceFile } from '../private-files.ts';

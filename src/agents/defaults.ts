@@ -14,19 +14,19 @@ export type AgentSpec = {
     readonly cancelMs: number;
     readonly stopGraceMs: number;
     readonly stallMs: number;
-    /** After how long a silent turn is over, for an agent that does not say when it is. */
+    /** Ends a silent turn of an agent that does not report the end of turns. */
     readonly quietMs: number;
   };
-  /** How it frames messages and what it makes of them, or `auto`; dialects/ knows the names. */
+  /** A name from dialects/, or `auto`. */
   readonly framing: string;
   readonly dialect: string;
   /** What happens when a turn has been silent for `stallMs`, besides telling the user. */
   readonly onStall: 'notice' | 'cancel' | 'end';
   /** `session`: one process for each session, for agents that can hold only one. `auto`: as its dialect needs it. */
   readonly isolation: 'auto' | 'shared' | 'session';
-  /** How the tools we lend reach it. */
+  /** The transport of the host tools. */
   readonly mcpTransport: 'auto' | 'acp' | 'http' | 'stdio' | 'off';
-  /** Whether servers of the editor's that it cannot take are bridged for it; `auto` unless it is the only agent. */
+  /** Whether the client's MCP servers that it cannot take are bridged; `auto`: unless it is the only agent. */
   readonly mcpBridge: 'auto' | 'on' | 'off';
   readonly restart: { readonly enabled: boolean; readonly max: number; readonly windowS: number };
 };

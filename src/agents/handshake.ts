@@ -1,4 +1,4 @@
-// The first words with an agent: what we send, and what we make of the answer.
+// Reads an agent's answer to initialize.
 
 import type { AuthMethod, InitializeResult } from '../acp/shapes.ts';
 import { failure, type ProxyError } from '../errors.ts';
@@ -8,7 +8,7 @@ import { readBody } from '../wire/scanner/strict-parse.ts';
 
 export type Handshake = {
   readonly result: InitializeResult;
-  /** The agent's own words, for an editor that must not be able to tell us from the agent. */
+  /** As the agent wrote it, for a client that must not see a difference. */
   readonly text: string;
 };
 
@@ -32,7 +32,7 @@ export function readHandshake(agent: string, answer: Frame): Handshake | ProxyEr
   return failure('AGENT_VERSION', [agent, JSON.stringify(version) ?? 'unknown'], { agent, protocolVersion: version, supported: [1] });
 }
 
-/** A result of initialize, with what we act on made sure of; undefined when it is none of version 1. */
+/** A result of initialize with the fields we act on checked; undefined unless it is version 1. */
 export function parseHandshake(text: string): Handshake | undefined {
   const value: unknown = JSON.parse(text);
   if (!isObject(value) || value.protocolVersion !== 1) return undefined;

@@ -1,4 +1,4 @@
-// After a proxy was killed its agents see the end of their input, and some do not mind. The next proxy to start ends those.
+// Some agents of a killed proxy ignore the end of their input. The next proxy ends them at its start.
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { draftsIn } from '../private-files.ts';
@@ -9,7 +9,7 @@ import { isRunning, type RunningRecord, readRunningRecords } from './running-rec
 
 export type Leftovers = { readonly ended: number; readonly daemons: readonly Daemon[] };
 
-/** Ends the agents of proxies that are no more. A process that has left its agent's group did so on purpose: it is only named, and remembered. */
+/** Ends the agents of proxies that are gone. A process that left its agent's group did so on purpose: it is only reported and recorded. */
 export function endLeftovers(stateDir: string, onProblem: (error: unknown) => void): Leftovers {
   let ended = 0;
   const daemons: Daemon[] = [];
@@ -38,7 +38,7 @@ function endAll({ mark, children }: RunningRecord): Leftovers {
   return { ended: groups.size, daemons: findDaemons(mark, (group) => groups.has(group)) };
 }
 
-// Files of ours that a process was killed in the middle of writing: what they were to replace is whole, and they are for nobody.
+// Temporary files of a process that was killed while it wrote them. The files they were to replace are intact.
 /** A draft is a file for some milliseconds. One that is older than this was left, whoever has the number of its process now. */
 const LONGEST_DRAFT_MS = 60 * 60_000;
 

@@ -29,7 +29,7 @@ export function createRestartPolicy({ max, windowS }: RestartOptions): RestartPo
       if (nowMs < notBeforeMs) return { kind: 'backing-off', waitMs: notBeforeMs - nowMs };
       crashes = crashes.filter((at) => nowMs - at < windowMs);
       const [oldest] = crashes;
-      // Once enough of the crashes have passed out of the window it may try again: what was wrong may have been mended.
+      // Once enough of the crashes have passed out of the window it may try again: the cause may have been fixed.
       if (oldest !== undefined && crashes.length > max) return { kind: 'crash-loop', waitMs: oldest + windowMs - nowMs };
       return undefined;
     },

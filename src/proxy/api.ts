@@ -36,51 +36,51 @@ export type ConnectionOptions = {
   readonly version: string;
   readonly enforcement?: CreateEnforcement | undefined;
   readonly report: (text: string) => void;
-  /** Files and terminals where the editor has none: for lent tools, and for agents if `servesMissing`. */
+  /** Our own files and terminals, for host tools, and for agents if `servesMissing`. */
   readonly workspace?: Workspace | undefined;
   readonly servesMissing?: boolean | undefined;
-  /** Whoever keeps records: it looks on at every leg, by name. */
+  /** Creates the observer of a connection, by name. */
   readonly watch?: (connection: string, side: 'editor' | 'agent') => Watcher;
-  /** What was said in sessions, for agents that cannot tell it again themselves. */
+  /** The transcripts of sessions, for agents that cannot replay them. */
   readonly transcripts?: TranscriptSource | undefined;
-  /** Tools for agents; left out, sessions are opened as the editor opens them. */
+  /** Host tools for agents; without them, sessions are opened exactly as the client opens them. */
   readonly toolAttachments?: HostToolsOptions | undefined;
-  /** How an agent starts the shim, by which it reaches servers through us; left out, none of the editor's are bridged. */
+  /** How an agent starts the shim that reaches MCP servers through us; without it, none of the client's servers are bridged. */
   readonly shim?: Shim | undefined;
-  /** Hears of MCP servers that are started, so that the next process can end what this one leaves behind. */
+  /** Records the MCP servers that are started, so that the next process can end leftovers of this one. */
   readonly children?: Children | undefined;
-  /** An agent that was started can be talked to, has exited, or was stopped or restarted by hand. */
+  /** An agent became ready, exited, or was stopped or restarted by the user. */
   readonly onStateChange?: (() => void) | undefined;
 };
 
 export type Connection = {
-  /** The editor has gone, or does not take what we send. */
+  /** Resolves when the client has gone, or does not read. */
   readonly ended: Promise<void>;
-  /** Cancels what runs, answers what is open, ends every agent; resolves when nothing of them is left. */
+  /** Cancels turns, answers open requests and ends every agent; resolves when no process is left. */
   stop(): Promise<void>;
   /** Ends every agent at once. */
   kill(): void;
-  /** Other agents for sessions to come; those that are open keep theirs. `said` is for people. */
+  /** Uses other agents for new sessions; open sessions keep theirs. */
   reconfigure(wanted: AgentConfiguration): Reconfigured;
   health(): Readonly<Record<string, AgentHealth>>;
-  /** What has reached nobody so far. */
+  /** Frames that reached nobody. */
   readonly counters: Readonly<Counters>;
-  /** Every process of an agent by its id: whose it is, and what the agent answered to initialize. */
+  /** By process id: the agent, and its answer to initialize. */
   described(): Readonly<Record<string, { readonly name: string; readonly title: string; readonly answer: InitializeResult | undefined }>>;
-  /** Answers a permission question or an elicitation in the editor's place; false when it is not open any more. */
+  /** Answers a permission request or elicitation in place of the client; false when it is no longer open. */
   answer(answer: ElsewhereAnswer): boolean;
-  /** What a policy has said of a question that is open, by the id the editor knows; undefined when none has. */
+  /** The policy's decision about an open request, by the id that the client knows. */
   judged(id: string): Evaluated | undefined;
-  /** Cancels what a session is doing; false when there is no such session. */
+  /** Cancels the turns of a session; false for an unknown session. */
   cancel(sessionId: string): boolean;
-  /** Whether the user may read or change a file of a session by hand, somewhere else than in the editor. */
+  /** Whether the policy lets the user read or edit a file of a session outside the client. */
   byUser(sessionId: string, act: 'read' | 'edit', file: string): GateVerdict;
-  /** Ends an agent's process in good order and starts another; false when there is no such agent. */
+  /** Ends an agent's processes in good order and starts another; false for an unknown agent. */
   restart(name: string): boolean;
-  /** Takes an agent out of service until it is restarted; false when there is no such agent. */
+  /** Takes an agent out of service until it is restarted; false for an unknown agent. */
   stopAgent(name: string, how: HowToStop): boolean;
-  /** The tools that sessions are lent, and how far their agents have come with them. */
+  /** The host tools of each session, and whether its agent has connected to them. */
   lent(): readonly HostToolsState[];
-  /** The frame that came last, for whoever wonders what held us up. */
+  /** The newest frame, to explain a delay. */
   lastFrame(): { readonly method: string | undefined; readonly bytes: number };
 };

@@ -1,4 +1,4 @@
-// One answer for all agents: at once from what they said the last time, else after asking them all together.
+// One answer to initialize for all agents: from the capability cache, else after all of them have been asked.
 import { type Handshake, parseHandshake } from '../agents/handshake.ts';
 import { isSame, isSelectedDialect, PLAIN } from '../dialects/select-dialect.ts';
 import { failure } from '../errors.ts';
@@ -27,7 +27,7 @@ export function initialize(proxy: ProxyParts, request: ClientRequest, frame: Fra
   const answer = () => {
     if (request.isAnswered) return;
     abandon();
-    proxy.client.succeed(request, proxy.pool.single ? aloneAnswer(proxy, proxy.pool.single) : severalAnswer(proxy));
+    proxy.client.succeed(request, proxy.pool.single ? singleAnswer(proxy, proxy.pool.single) : mergedAnswer(proxy));
     answered();
     // The answer leaves first: starting a process takes longer than everything before it.
     queueMicrotask(() => (proxy.pool.single ?? proxy.pool.get(proxy.pool.choice.defaultAgent))?.start());
@@ -42,7 +42,7 @@ export function initialize(proxy: ProxyParts, request: ClientRequest, frame: Fra
     if (--open === 0) answer();
   };
   for (const agent of unknown) agent.whenReady(one, one);
-  // One agent may take as long as it would without us; several must not wait for the slowest.
+  // A single agent may take as long as it would without the proxy; several must not wait for the slowest.
   if (!proxy.pool.single) {
     abandon = proxy.context.clock.after(proxy.context.initializeWaitMs, () => {
       for (const agent of unknown) if (agent.isStarted && !agent.handshake) keepHandshake(proxy, agent, undefined);
@@ -52,7 +52,7 @@ export function initialize(proxy: ProxyParts, request: ClientRequest, frame: Fra
   return true;
 }
 
-/** Agents are asked for version 1 whatever the editor asked for; the rest of its params are its own words. */
+/** Agents are asked for version 1, whatever the client asked for; the rest of its params passes unchanged. */
 function forAgents(frame: Frame, params: unknown): Omit<InitializeParams, 'served'> {
   const { protocolVersion, clientCapabilities, capabilities, info, clientInfo } = (params ?? {}) as Record<string, unknown>;
   const isV2 = typeof protocolVersion === 'number' && protocolVersion > 1 && clientCapabilities === undefined && capabilities !== undefined;
@@ -72,7 +72,7 @@ function forAgents(frame: Frame, params: unknown): Omit<InitializeParams, 'serve
   };
 }
 
-/** What a client of the v2 draft can do, in the words of version 1: it has no fs and no terminal of its own. */
+/** The capabilities of a client of the v2 draft as version 1 writes them: it has neither fs nor terminal. */
 function downgrade(capabilities: Record<string, unknown>): Record<string, unknown> {
   const auth = capabilities.auth as { terminal?: unknown } | undefined;
   return {
@@ -85,7 +85,7 @@ function downgrade(capabilities: Record<string, unknown>): Record<string, unknow
   };
 }
 
-function aloneAnswer(proxy: ProxyParts, agent: Agent): string {
+function singleAnswer(proxy: ProxyParts, agent: Agent): string {
   if (!agent.handshake) return JSON.stringify({ ...mergeInitialize([], proxy.context), agentCapabilities: BASELINE.agentCapabilities });
   const { text, result } = agent.handshake;
   const isRepointed = result.authMethods?.some(({ type }) => type === 'terminal');
@@ -99,7 +99,7 @@ function aloneAnswer(proxy: ProxyParts, agent: Agent): string {
   });
 }
 
-function severalAnswer(proxy: ProxyParts): string {
+function mergedAnswer(proxy: ProxyParts): string {
   const titles = new Map(proxy.pool.titles().map(({ name, title }) => [name, title]));
   return JSON.stringify(
     mergeInitialize(
@@ -109,7 +109,7 @@ function severalAnswer(proxy: ProxyParts): string {
   );
 }
 
-/** The agents that can be used, as far as is known: one that failed to start promises nothing and spoils nothing. */
+/** The agents that can be used, as far as is known. An agent that failed to start contributes no capabilities. */
 export function answeredAgents(proxy: ProxyParts): readonly Answered[] {
   return proxy.pool.all().flatMap((agent) => {
     const { name, title, handshake, isStarted } = agent;
@@ -123,7 +123,7 @@ const keyOf = (proxy: ProxyParts, agent: Agent): string => capabilityKey(agent.s
 function recallHandshake(proxy: ProxyParts, agent: Agent): boolean {
   if (agent.handshake) return true;
   const cached = proxy.context.cache.find(keyOf(proxy, agent));
-  // A lone agent that was once too late is asked again: nobody else is kept waiting for it.
+  // A single agent that was too late the last time is asked again: no other agent waits for it.
   if (!cached || (proxy.pool.single && cached.text === undefined)) return false;
   const handshake = cached.text === undefined ? { result: BASELINE, text: JSON.stringify(BASELINE) } : parseHandshake(cached.text);
   if (!handshake) return false;
@@ -131,7 +131,7 @@ function recallHandshake(proxy: ProxyParts, agent: Agent): boolean {
   return true;
 }
 
-/** What an agent has answered now; `undefined` for one that was too late, so that the next editor need not wait for it again. */
+/** Caches an agent's answer; `undefined` for one that was too late, so that the next client does not wait for it again. */
 export function keepHandshake(proxy: ProxyParts, agent: Agent, handshake: Handshake | undefined): void {
   const key = keyOf(proxy, agent);
   const before = proxy.context.cache.find(key);

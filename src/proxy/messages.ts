@@ -1,4 +1,4 @@
-// Frames of our own making.
+// Frames that the proxy writes itself.
 import type { ProxyError } from '../errors.ts';
 
 export const resultLine = (idText: string, resultText: string): string => `{"jsonrpc":"2.0","id":${idText},"result":${resultText}}\n`;

@@ -1,4 +1,4 @@
-// Requests without an owner that mean every agent: logout and auth/status.
+// Requests that concern every agent: logout and auth/status.
 import { failure } from '../../errors.ts';
 import { offers } from '../../router/capabilities.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
@@ -8,14 +8,14 @@ import type { Agent } from './agent.ts';
 
 type Reply = { readonly agent: Agent; readonly value: unknown; readonly problem: string | undefined };
 
-function askAll(nextAgents: readonly Agent[], method: string, paramsText: string, done: (replies: readonly Reply[]) => void): void {
+function askAll(agents: readonly Agent[], method: string, paramsText: string, done: (replies: readonly Reply[]) => void): void {
   const replies: Reply[] = [];
   const one = (reply: Reply) => {
     replies.push(reply);
-    if (replies.length === nextAgents.length) done(nextAgents.map((agent) => replies.find((r) => r.agent === agent) as Reply));
+    if (replies.length === agents.length) done(agents.map((agent) => replies.find((r) => r.agent === agent) as Reply));
   };
-  if (nextAgents.length === 0) return done([]);
-  for (const agent of nextAgents)
+  if (agents.length === 0) return done([]);
+  for (const agent of agents)
     agent.request(method, paramsText, {
       onFail: (error) => one({ agent, value: undefined, problem: error.message }),
       onAnswer(answer) {
@@ -32,9 +32,9 @@ function askAll(nextAgents: readonly Agent[], method: string, paramsText: string
 }
 
 export function logout(proxy: ProxyParts, request: ClientRequest, paramsText: string): void {
-  const nextAgents = proxy.pool.all().filter(({ handshake }) => offers(handshake?.result, 'auth', 'logout'));
-  if (nextAgents.length === 0) return proxy.client.fail(request, failure('METHOD_UNROUTABLE', ['logout']));
-  askAll(nextAgents, 'logout', paramsText, (replies) => {
+  const agents = proxy.pool.all().filter(({ handshake }) => offers(handshake?.result, 'auth', 'logout'));
+  if (agents.length === 0) return proxy.client.fail(request, failure('METHOD_UNROUTABLE', ['logout']));
+  askAll(agents, 'logout', paramsText, (replies) => {
     const failed = replies.filter(({ problem }) => problem !== undefined);
     if (failed.length === 0) return proxy.client.succeed(request, '{}');
     const words = failed.map(({ agent, problem }) => `${agent.name} (${problem})`).join('; ');
@@ -44,10 +44,10 @@ export function logout(proxy: ProxyParts, request: ClientRequest, paramsText: st
 
 type Status = { readonly state?: unknown; readonly accounts?: unknown };
 
-/** Unauthenticated if any agent is, the default one first; accounts carry their agent's name. It never fails. */
+/** Unauthenticated if any agent is; accounts carry their agent's name, those of the default agent first. It never fails. */
 export function authStatus(proxy: ProxyParts, request: ClientRequest, paramsText: string): void {
-  const nextAgents = proxy.pool.all().filter(({ handshake }) => offers(handshake?.result, 'auth', 'status'));
-  const inOrder = [...nextAgents].sort(
+  const agents = proxy.pool.all().filter(({ handshake }) => offers(handshake?.result, 'auth', 'status'));
+  const inOrder = [...agents].sort(
     (a, b) => Number(b.name === proxy.pool.choice.defaultAgent) - Number(a.name === proxy.pool.choice.defaultAgent),
   );
   askAll(inOrder, 'auth/status', paramsText, (replies) => {

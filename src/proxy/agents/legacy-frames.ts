@@ -1,4 +1,4 @@
-// Frames in earlier spellings, made into frames of today. Requests of agents and rare kinds of updates are looked at, nothing else.
+// Translates frames of earlier ACP versions. Only agent requests and rare kinds of updates are inspected.
 import type { Dict } from '../../dialects/json.ts';
 import { answerInBoth, diffAsToolCall, EARLIER_MODE, MODE, modernMethod, withRationale } from '../../dialects/legacy.ts';
 import { type Frame, type Span, textOf } from '../../wire/frame.ts';
@@ -10,7 +10,7 @@ import type { Agent } from './agent.ts';
 
 const OPEN_BRACE = 0x7b;
 
-/** The request as it would be made today; the very same when it is. */
+/** The request by its current method name; the same frame when it has it. */
 export function modernRequest(agent: Agent, frame: Frame): Frame {
   const method = modernMethod(frame.method);
   if (method !== undefined) return modernFile(agent, frame, method);
@@ -27,7 +27,7 @@ function modernFile(agent: Agent, frame: Frame, method: string): Frame {
   return sessionId === undefined ? named : withBody(named, (params) => ({ sessionId, ...params }));
 }
 
-/** Whose a request is that does not say so: of the session that is at work, else of the only one there is. */
+/** The session of a request without sessionId: the only one with a running turn, else the only one. */
 function onlySession({ sessions }: Agent): string | undefined {
   const all = [...sessions.values()];
   const [one, another] = all.filter(({ turns }) => turns.size > 0);
@@ -35,7 +35,7 @@ function onlySession({ sessions }: Agent): string | undefined {
   return all.length === 1 ? all[0]?.nativeId : undefined;
 }
 
-/** An update of a rare kind, by the names of today. */
+/** An update of a rare kind by its current names. */
 export function modernUpdateFrame(frame: Frame, cwd: string | undefined, kind: string): Frame {
   if (kind === 'current_mode_update') return withCurrentMode(frame);
   return withBody(frame, (params) => {
@@ -44,7 +44,7 @@ export function modernUpdateFrame(frame: Frame, cwd: string | undefined, kind: s
   });
 }
 
-/** The name of today beside the earlier one, for whoever looks for either; nothing else of the frame changes. */
+/** Adds the current name next to the earlier one; nothing else of the frame changes. */
 function withCurrentMode(frame: Frame): Frame {
   const { bytes } = frame;
   const update = memberAt(bytes, frame.body, 'update');
@@ -54,7 +54,7 @@ function withCurrentMode(frame: Frame): Frame {
   return patched(frame, [{ span: { start: at, end: at }, text: `"${MODE}":${textOf(bytes, earlier)},` }]);
 }
 
-/** What parsers read differently stays as it is, for others to refuse. */
+/** An ambiguous frame stays as it is, and is refused later. */
 function withBody(frame: Frame, change: (params: Readonly<Record<string, unknown>>) => unknown): Frame {
   const params = readBody(frame);
   if (!params.ok || !frame.body || typeof params.value !== 'object' || params.value === null) return frame;
@@ -62,10 +62,10 @@ function withBody(frame: Frame, change: (params: Readonly<Record<string, unknown
   return changed === params.value ? frame : patched(frame, [{ span: frame.body, text: JSON.stringify(changed) }]);
 }
 
-/** Where agents of today refuse a session without a list of servers; editors of earlier days left it out. */
+/** Current agents refuse these without `mcpServers`, which earlier clients leave out. */
 const WANT_SERVERS = new Set(['session/new', 'session/load']);
 
-/** The frame with an empty list in it, where one is missing; what the editor wrote stays as it wrote it. */
+/** Adds an empty `mcpServers` where it is missing; the rest of the frame stays as it is. */
 export function withServerList(frame: Frame): Frame {
   const { bytes, body, method } = frame;
   if (!WANT_SERVERS.has(method as string) || !body || bytes[body.start] !== OPEN_BRACE) return frame;
@@ -75,7 +75,7 @@ export function withServerList(frame: Frame): Frame {
   return patched(frame, [{ span: { start: at, end: at }, text: `"mcpServers":[]${present.length > 0 ? ',' : ''}` }]);
 }
 
-/** The changes to an answer that an agent awaits under earlier names. */
+/** The patches to an answer that the agent expects by earlier names. */
 export function earlierAnswer({ earlierReads }: Agent, idText: string, { bytes, body, outcome }: Frame): Patch[] {
   if (!earlierReads.delete(idText) || outcome !== 'result' || !body) return [];
   return [{ span: body, text: earlierResult(textOf(bytes, body)) }];

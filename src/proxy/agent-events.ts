@@ -12,14 +12,13 @@ import { keepHandshake } from './initialize.ts';
 import { updateLine } from './messages.ts';
 import type { ProxyParts } from './parts.ts';
 import { tell } from './sessions/attachments.ts';
-import { closeAt } from './sessions/change-agent.ts';
-import { forgetAllParked } from './sessions/close-session.ts';
+import { closeAt, forgetAllParked } from './sessions/close-session.ts';
 import { announceOptions } from './sessions/config-options.ts';
-import { failOpenToolCalls } from './sessions/cut-off.ts';
 import { loseSessions } from './sessions/recover-session.ts';
 import type { RegistryDeps } from './sessions/session-registry.ts';
 import { revokeAttachment } from './tools/host-tools.ts';
 import { cancelTurns } from './turns/cancel.ts';
+import { endOpenWork } from './turns/tool-calls.ts';
 
 const STRAY_RETURN = 'a carriage return inside it, which some readers take for the end of a line';
 
@@ -109,7 +108,7 @@ export function createPoolEvents(
 /** Sessions that only the agent has named end with the process that named them. */
 function forgetSessions(proxy: ProxyParts, agent: Agent): void {
   for (const discovered of agent.sessions.values()) {
-    failOpenToolCalls(proxy, discovered);
+    endOpenWork(proxy, discovered);
     proxy.registry.forgetDiscovered(discovered);
   }
   forgetAllParked(agent);

@@ -16,18 +16,19 @@ import type { ProxyParts } from './parts.ts';
 import { mcpProgress } from './requests/mcp-message.ts';
 import { forward, toNative } from './rewrite.ts';
 import { setConfigOption, setTheOldWay } from './sessions/change-agent.ts';
-import { release } from './sessions/early-frames.ts';
+import { close, remove } from './sessions/close-session.ts';
 import { probe } from './sessions/find-session.ts';
 import type { FrameQueue } from './sessions/frame-queue.ts';
 import { contained } from './sessions/frame-queue.ts';
 import { listSessions } from './sessions/list-sessions.ts';
 import { loadSession, loadUnknown } from './sessions/load-session.ts';
 import { forkSession, newSession } from './sessions/open-session.ts';
+import { releaseEarly } from './sessions/opening.ts';
 import { recoverSession } from './sessions/recover-session.ts';
 import { type Session, waitsForEnd } from './sessions/session.ts';
 import { namedByClient } from './sessions/session-state.ts';
 import { cancel, cancelSought } from './turns/cancel.ts';
-import { close, ourCommand, prompt, remove } from './turns/prompt.ts';
+import { ourCommand, prompt } from './turns/prompt.ts';
 
 type SessionStep = (proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame) => void;
 
@@ -206,7 +207,7 @@ function inQueue(
   const { toAgent } = session;
   if (request) request.session = session;
   if (session.isDiscovered) session.advance(namedByClient);
-  release(proxy, session.agent, session.nativeId);
+  releaseEarly(proxy, session.agent, session.nativeId);
   if (AT_ONCE.has(frame.method as string)) return then(session, frame);
   if (session.isTranscript && !FOR_LOST_SESSIONS.has(frame.method as string)) return onRecord(proxy, session, request);
   const mustReturn = session.isLost && request !== undefined && !FOR_LOST_SESSIONS.has(request.method) && !isOurs(proxy, session, frame);

@@ -1,6 +1,5 @@
 // The session's own settings, as far as they are ours: the `agent` option, the `/agent` command, and modes that stand as options.
 import { failure, type ProxyError, shown } from '../../errors.ts';
-import { offers } from '../../router/capabilities.ts';
 import { completeList, isAgentOption, standInFor } from '../../router/config-options.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
@@ -13,10 +12,10 @@ import { errorPatches, forward, passAnswer, toNative, toPublic } from '../rewrit
 import { serversFor } from '../tools/session-servers.ts';
 import { CANCELLED } from '../turns/cancel.ts';
 import { failToolCalls } from '../turns/tool-calls.ts';
+import { closeAt, discardSession } from './close-session.ts';
 import { announceCommand, announceOptions, ConfigOptions, choiceOf, modeChanged, modelChanged, withOurOptions } from './config-options.ts';
-import { release, releaseAll } from './early-frames.ts';
 import { missingFor, noteServers, record } from './open-params.ts';
-import { notOpened, openingLimitMs } from './opening-limit.ts';
+import { beginOpening, notOpened, openedId, openingLimitMs, releaseEarly } from './opening.ts';
 import type { Session } from './session.ts';
 import { beginChange, type Change, type ChangeEnd, changeable, changed, changeFailed, operationOf } from './session-state.ts';
 
@@ -153,8 +152,7 @@ function changeAgent(proxy: ProxyParts, request: ClientRequest, session: Session
     return done.failed(failure('AGENT_LOCKED', [before.name, chosen.name], { agent: before.name, sessionId: session.publicId }));
   const next = proxy.pool.place(chosen);
   session.toAgent.hold(request);
-  next.openings++;
-  let isOpening = true;
+  const settleOpening = beginOpening(proxy, next);
   const op: Change = {
     operation: 'change',
     abandon() {
@@ -173,29 +171,20 @@ function changeAgent(proxy: ProxyParts, request: ClientRequest, session: Session
     session.toAgent.release();
     return true;
   };
-  /** The other agent has said what it had to say. */
-  const opened = (then: () => void) => {
-    if (!isOpening) return;
-    isOpening = false;
-    next.openings--;
-    then();
-    releaseAll(proxy, next);
-    proxy.pool.vacate(next);
-  };
   const giveUp = (then: () => void) =>
     over(changeFailed, () => {
       then();
-      if (next.spec.isolation === 'session') opened(() => {}); // the process was for this alone
+      if (next.spec.isolation === 'session') settleOpening(() => {}); // the process was for this session only
     });
-  const failed = (error: ProxyError) => opened(() => over(changeFailed, () => done.failed(error)));
+  const failed = (error: ProxyError) => settleOpening(() => over(changeFailed, () => done.failed(error)));
   const cancelTimer = proxy.context.clock.after(openingLimitMs(next), () => giveUp(() => done.failed(notOpened(next))));
   request.abandon = () => giveUp(() => {});
   next.whenReady(() => {
-    if (!isCurrent()) return opened(() => {}); // abandoned before it began
+    if (!isCurrent()) return void settleOpening(() => {}); // abandoned while the agent was starting
     const missing = missingFor(next, openParams);
-    if (missing) return failed(failure('CAPABILITY_MISSING', ['session/new', next.name, missing], { agent: next.name }));
+    if (missing) return void failed(failure('CAPABILITY_MISSING', ['session/new', next.name, missing], { agent: next.name }));
     const refused = proxy.context.enforcement?.refusesServers(next, openParams);
-    if (refused) return failed(refused);
+    if (refused) return void failed(refused);
     noteServers(next, openParams);
     serversFor(proxy, next, openParams, (servers) =>
       next.request('session/new', servers.text(openParams, 'session/new'), {
@@ -204,8 +193,8 @@ function changeAgent(proxy: ProxyParts, request: ClientRequest, session: Session
           failed(error);
         },
         onAnswer(answer) {
-          opened(() => {
-            const nativeId = openedId(answer);
+          const nativeId = openedId(answer);
+          const isOpening = settleOpening(() => {
             if (nativeId !== undefined && isCurrent()) {
               leaveAgent(proxy, session);
               over(changed, () => moveTo(proxy, session, next, nativeId, answer, done));
@@ -215,30 +204,11 @@ function changeAgent(proxy: ProxyParts, request: ClientRequest, session: Session
             if (nativeId !== undefined) discardSession(proxy, next, nativeId);
             else over(changeFailed, () => refusedBy(next, answer, done));
           });
+          if (!isOpening) servers.revoke();
         },
       }),
     );
   }, failed);
-}
-
-/** A session that was asked for and is not wanted any more. */
-export function discard(proxy: ProxyParts, agent: Agent, answer: Frame): void {
-  const nativeId = openedId(answer);
-  if (nativeId !== undefined) discardSession(proxy, agent, nativeId);
-}
-
-const openedId = (answer: Frame): string | undefined =>
-  answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
-
-export function discardSession(proxy: ProxyParts, agent: Agent, nativeId: string): void {
-  const known = agent.sessions.get(nativeId);
-  if (known && !known.isDiscovered) return; // the editor has found it meanwhile, and uses it
-  if (known) {
-    proxy.requests.endOf(known); // its id may be another's by the time of an answer
-    proxy.registry.forget(known);
-  }
-  proxy.registry.markEnded(agent, nativeId);
-  closeAt(agent, nativeId);
 }
 
 function refusedBy(next: Agent, answer: Frame, done: Done): void {
@@ -254,7 +224,7 @@ function moveTo(proxy: ProxyParts, session: Session, next: Agent, nativeId: stri
   session.options.read(answer);
   record(proxy, session);
   done.changed();
-  release(proxy, next, nativeId);
+  releaseEarly(proxy, next, nativeId);
   announceCommand(proxy, session);
 }
 
@@ -268,13 +238,4 @@ function leaveAgent(proxy: ProxyParts, session: Session): void {
   proxy.context.log.append({ sessionId: publicId, agent: agent.name, nativeId, at: proxy.context.clock.now(), isGone: true });
   if (agent.isIsolated) proxy.pool.vacate(agent); // and with its process all of it ends, unless a fork of it lives there
   closeAt(agent, nativeId);
-}
-
-/** Ends a session at its agent, as far as the agent knows how; nobody waits for its answers. */
-export function closeAt(agent: Agent, nativeId: string, ways: readonly ('close' | 'delete')[] = ['close', 'delete']): void {
-  if (!agent.isReady) return;
-  const ignore = { onAnswer: () => {}, onFail: () => {} };
-  for (const way of ways)
-    if (offers(agent.handshake?.result, 'sessionCapabilities', way))
-      agent.request(`session/${way}`, JSON.stringify({ sessionId: nativeId }), ignore);
 }

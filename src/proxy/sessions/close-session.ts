@@ -1,9 +1,140 @@
-// Sessions that the editor has closed and their agent, having no way to be told, still has: what is needed to go on with them, should the editor come
-// back while that process lives. What was lent to them rests meanwhile: the agent keeps its connections, and nothing can be called by them.
-import { waysBack } from '../../router/capabilities.ts';
+// The end of a session: session/close and session/delete, a session that nobody wants, and sessions that are parked because their agent
+// cannot close them. Parked sessions can be continued as long as the agent's process lives; their tools are suspended meanwhile.
+import { failure, type ProxyError } from '../../errors.ts';
+import { offers, waysBack } from '../../router/capabilities.ts';
+import { detach, type Frame } from '../../wire/frame.ts';
 import type { Agent } from '../agents/agent.ts';
+import type { ClientRequest } from '../boundary.ts';
+import type { ProxyParts } from '../parts.ts';
+import { passAnswer, toNative } from '../rewrite.ts';
+import { CANCELLED } from '../turns/cancel.ts';
 import type { Parked, Session } from './session.ts';
-import { type Open, restingOf } from './session-state.ts';
+import { beginClose, type Close, closeRefused, mayClose, type Open, restingOf } from './session-state.ts';
+
+/** Ends what is open on the session, then the session; for an agent that knows no session/close, a cancel is as near as one gets. */
+export function close(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
+  proxy.requests.cancel(session); // first: the agent may wait for one of them before it closes
+  endAt(proxy, request, session, frame, {
+    capability: 'close',
+    over: () => endSession(proxy, session),
+    again: (other, mine) => close(proxy, request, other, mine),
+    instead() {
+      cancelAt(session);
+      park(session);
+    },
+  });
+}
+
+const cancelAt = ({ agent, nativeId }: Session): void => agent.notifyLine('session/cancel', JSON.stringify({ sessionId: nativeId }));
+
+/** For an agent that cannot delete, the session is no longer listed: deleting softly is allowed. What it does there ends all the same. */
+export function remove(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
+  endAt(proxy, request, session, frame, {
+    capability: 'delete',
+    again: (other, mine) => remove(proxy, request, other, mine),
+    over() {
+      endSession(proxy, session);
+      const { agent, publicId, nativeId } = session;
+      proxy.context.log.append({ sessionId: publicId, agent: agent.name, nativeId, at: proxy.context.clock.now(), isGone: true });
+      proxy.context.transcripts?.forget(publicId);
+    },
+    instead() {
+      const { agent, nativeId } = session;
+      if (offers(agent.handshake?.result, 'sessionCapabilities', 'close')) closeAt(agent, nativeId, ['close']);
+      else cancelAt(session);
+    },
+  });
+}
+
+type End = {
+  readonly capability: 'close' | 'delete';
+  readonly over: () => void;
+  readonly instead: () => void;
+  readonly again: (session: Session, frame: Frame) => void;
+};
+
+function endAt(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame, end: End): void {
+  const { capability, over, instead } = end;
+  const { agent } = session;
+  session.afterEnd.hold(request); // first: frames that wait for a change of agent must not go on when the change is abandoned
+  if (session.state.kind === 'changing') session.state.op.abandon();
+  const op: Close = { operation: 'close' };
+  session.advance((state) => (mayClose(state) ? beginClose(state, op) : state));
+  const ended = (then: () => void) => {
+    then();
+    session.settle(op, closeRefused); // unless it is closed by now
+    session.afterEnd.release();
+  };
+  const done = () => {
+    over();
+    proxy.client.succeed(request, '{}');
+  };
+  // A lost session was closed with its agent, which is not started for this, unless the session is being recovered or loaded.
+  const wasClosed = (session.isLost || session.isTranscript) && capability === 'close';
+  const isUnderWay = session.toAgent.isHeld && (session.isLoading || session.isRecovering);
+  if (wasClosed && !isUnderWay) return ended(done);
+  const owned = detach(frame);
+  const failed = (error: ProxyError) => ended(() => (wasClosed ? done() : proxy.client.fail(request, error)));
+  agent.whenReady(() => {
+    if (request.isAnswered) return ended(() => {}); // withdrawn before it could be sent
+    // A load failed meanwhile and the session ended with it; the load at the next agent has created another session of that id.
+    const other = proxy.registry.get(session.publicId);
+    if (other && other !== session) return ended(() => end.again(other, owned));
+    if (!proxy.pool.single && !offers(agent.handshake?.result, 'sessionCapabilities', capability)) {
+      instead();
+      return ended(done);
+    }
+    agent.forward(owned, {
+      method: request.method,
+      request,
+      patches: toNative(session),
+      onFail: failed,
+      onAnswer: (answer) =>
+        ended(() => {
+          if (answer.outcome === 'result') {
+            agent.refused.delete(session.nativeId); // the agent has no session of that id any more
+            over();
+          }
+          passAnswer(proxy, request, session, answer, agent);
+        }),
+    });
+  }, failed);
+}
+
+/** Nothing of the session stays open, neither under way nor waiting; a load that its agent still works on opens nothing any more. */
+function endSession(proxy: ProxyParts, session: Session): void {
+  const left = session.toAgent.empty(); // first: a turn that is a change of agent releases the lane when it ends, and nothing may go on then
+  for (const turn of session.turns) proxy.client.succeed(turn, CANCELLED);
+  for (const waiting of left) {
+    if (waiting.method === 'session/prompt') proxy.client.succeed(waiting, CANCELLED);
+    else proxy.client.fail(waiting, failure('CANCELLED', [waiting.method]));
+  }
+  // Its id may be another's from now on, and what is asked under it must not be taken for that one's. A sole agent has ids of its own.
+  if (proxy.pool.single) proxy.requests.cancelAndWithdraw(session);
+  else proxy.requests.endOf(session);
+  proxy.registry.forget(session);
+}
+
+/** Ends a session that was opened and that nobody wants any more, unless the client has found and used it meanwhile. */
+export function discardSession(proxy: ProxyParts, agent: Agent, nativeId: string): void {
+  const known = agent.sessions.get(nativeId);
+  if (known && !known.isDiscovered) return;
+  if (known) {
+    proxy.requests.endOf(known); // before its id can be another's
+    proxy.registry.forget(known);
+  }
+  proxy.registry.markEnded(agent, nativeId);
+  closeAt(agent, nativeId);
+}
+
+/** Ends a session at its agent, as far as the agent can; nobody waits for the answers. */
+export function closeAt(agent: Agent, nativeId: string, ways: readonly ('close' | 'delete')[] = ['close', 'delete']): void {
+  if (!agent.isReady) return;
+  const ignore = { onAnswer: () => {}, onFail: () => {} };
+  for (const way of ways)
+    if (offers(agent.handshake?.result, 'sessionCapabilities', way))
+      agent.request(`session/${way}`, JSON.stringify({ sessionId: nativeId }), ignore);
+}
 
 const MOST_SET_ASIDE = 1000;
 

@@ -13,13 +13,13 @@ import type { ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
 import { errorPatches, isAuthRequired, toNative } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
-import { closeAt } from './change-agent.ts';
+import { closeAt } from './close-session.ts';
 import { announceCommand } from './config-options.ts';
-import { release } from './early-frames.ts';
 import { goesByAnotherName, probe } from './find-session.ts';
 import { contained } from './frame-queue.ts';
 import { lacking, missingFor, moreDirectories, noteServers, record } from './open-params.ts';
 import { openedPatches } from './open-session.ts';
+import { releaseEarly } from './opening.ts';
 import { loadFromRecord, tellAgain } from './replay-transcript.ts';
 import { type Session, waitsForEnd } from './session.ts';
 import {
@@ -49,7 +49,7 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
   const params = frame.body && textOf(frame.bytes, frame.body);
   const roots = rootsFor(proxy, params);
   session.advance(namedByClient);
-  release(proxy, agent, session.nativeId); // frames held while nobody had named the session come first
+  releaseEarly(proxy, agent, session.nativeId); // frames held while nobody had named the session come first
   session.toAgent.hold(request);
   const op: Load = { operation: 'load' };
   session.advance((state) => beginLoad(loadable(state), op));
@@ -121,7 +121,7 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
             (now) => loaded(now, { openParams: params, roots }),
             servers.revoke,
             () => {
-              release(proxy, agent, session.nativeId);
+              releaseEarly(proxy, agent, session.nativeId);
               remember(proxy, session, frame);
               if (isOtherWay && method === 'session/resume') tellAgain(proxy, session);
               proxy.client.pass(request, answer, openedPatches(proxy, session, answer));

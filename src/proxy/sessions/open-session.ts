@@ -14,11 +14,10 @@ import type { ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
 import { errorPatches, toNative, toPublic } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
-import { discard } from './change-agent.ts';
-import { forgetParked } from './close-session.ts';
+import { discardSession, forgetParked } from './close-session.ts';
 import { announceCommand, withOurOptions } from './config-options.ts';
-import { release, releaseAll } from './early-frames.ts';
 import { lacking, missingFor, noteServers, record } from './open-params.ts';
+import { beginOpening, openedId, releaseEarly } from './opening.ts';
 import type { Session } from './session.ts';
 
 export function newSession(proxy: ProxyParts, request: ClientRequest, frame: Frame): void {
@@ -47,17 +46,10 @@ function openAt(
   frame: Frame,
   about: { readonly cwd: string | undefined; readonly parent?: Session },
 ): void {
-  // Counted from now on: a process of its own is taken, whether or not it runs yet.
-  agent.openings++;
+  const settleOpening = beginOpening(proxy, agent);
   const owned = proxy.pool.single ? detach(frame) : withServerList(detach(frame));
   const openParams = owned.body && textOf(owned.bytes, owned.body);
-  const over = (then: () => void) => {
-    agent.openings--;
-    then();
-    releaseAll(proxy, agent);
-    proxy.pool.vacate(agent);
-  };
-  const failed = (error: ProxyError) => over(() => proxy.client.fail(request, error));
+  const failed = (error: ProxyError) => void settleOpening(() => proxy.client.fail(request, error));
   agent.whenReady(() => {
     const missing = proxy.pool.single ? undefined : missingFor(agent, openParams);
     if (missing) return failed(lacking(request, agent, missing));
@@ -76,8 +68,8 @@ function openAt(
           failed(error);
         },
         onAnswer: (answer) =>
-          over(() => {
-            const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
+          settleOpening(() => {
+            const nativeId = openedId(answer);
             if (nativeId === undefined) {
               servers.revoke();
               return proxy.client.pass(request, answer, errorPatches(proxy, agent, answer));
@@ -85,14 +77,14 @@ function openAt(
             // Taken back while the agent was moved out of a refused mode: the editor has its answer, and would never hear of the session.
             if (request.isAnswered) {
               servers.revoke();
-              return discard(proxy, agent, answer);
+              return discardSession(proxy, agent, nativeId);
             }
             const by = { openParams, roots, agentLocked: about.parent !== undefined };
             forgetParked(agent, nativeId);
             const session = proxy.registry.open(agent, nativeId, about.cwd, by);
             record(proxy, session, servers.toolServer);
             proxy.client.pass(request, answer, openedPatches(proxy, session, answer));
-            release(proxy, agent, nativeId);
+            releaseEarly(proxy, agent, nativeId);
             if (!proxy.pool.single) announceCommand(proxy, session);
             servers.bind(session, true);
           }),

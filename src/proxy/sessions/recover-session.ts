@@ -8,11 +8,10 @@ import type { ProxyParts } from '../parts.ts';
 import { isAuthRequired } from '../rewrite.ts';
 import { revokeAttachment } from '../tools/host-tools.ts';
 import { type SessionServers, serversFor } from '../tools/session-servers.ts';
+import { endOpenWork } from '../turns/tool-calls.ts';
 import { tell } from './attachments.ts';
-import { closeAt } from './change-agent.ts';
-import { forgetAllParked } from './close-session.ts';
+import { closeAt, forgetAllParked } from './close-session.ts';
 import { announceOptions } from './config-options.ts';
-import { failOpenToolCalls } from './cut-off.ts';
 import type { Session } from './session.ts';
 import {
   beginRecovery,
@@ -30,7 +29,7 @@ import {
 /** The agent has died: what hangs on it ends now, and its sessions wait to be brought back. */
 export function loseSessions(proxy: ProxyParts, agent: Agent): void {
   for (const session of agent.sessions.values()) {
-    failOpenToolCalls(proxy, session);
+    endOpenWork(proxy, session);
     session.advance((state) => lose(state, session.turns.size > 0));
     revokeAttachment(session);
   }

@@ -8,11 +8,10 @@ import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
-import { discardSession } from '../sessions/change-agent.ts';
-import { releaseTerminals } from '../sessions/cut-off.ts';
-import { release, releaseAll } from '../sessions/early-frames.ts';
-import { notOpened, openingLimitMs } from '../sessions/opening-limit.ts';
+import { discardSession } from '../sessions/close-session.ts';
+import { beginOpening, notOpened, openedId, openingLimitMs, releaseEarly } from '../sessions/opening.ts';
 import type { Session } from '../sessions/session.ts';
+import { releaseTerminals } from '../turns/tool-calls.ts';
 import { createDelegationView } from './delegation-view.ts';
 import { revokeAttachment } from './host-tools.ts';
 import { serversFor } from './session-servers.ts';
@@ -93,12 +92,7 @@ function opened(
 ): Promise<Session> {
   const agent = proxy.pool.place(target);
   const openParams = JSON.stringify({ cwd: parent.cwd, mcpServers: [] });
-  agent.openings++;
-  const over = () => {
-    agent.openings--;
-    releaseAll(proxy, agent);
-    proxy.pool.vacate(agent);
-  };
+  const settleOpening = beginOpening(proxy, agent);
   return new Promise((resolve, reject) => {
     let isWanted = true;
     const giveUp = (why: string) => {
@@ -111,7 +105,7 @@ function opened(
     const abandon = proxy.context.clock.after(openingLimitMs(agent), () => giveUp(notOpened(agent).message));
     signal.addEventListener('abort', cancel, { once: true });
     const failed = (why: string) => {
-      over();
+      settleOpening(() => {});
       giveUp(why);
     };
     agent.whenReady(
@@ -123,7 +117,7 @@ function opened(
               failed(error.message);
             },
             onAnswer(answer) {
-              const nativeId = answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
+              const nativeId = openedId(answer);
               if (nativeId === undefined) {
                 servers.revoke();
                 const words = stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'message'));
@@ -131,8 +125,7 @@ function opened(
               }
               if (!isWanted) {
                 servers.revoke();
-                discardSession(proxy, agent, nativeId);
-                return over();
+                return void settleOpening(() => discardSession(proxy, agent, nativeId));
               }
               const discovered = agent.sessions.get(nativeId);
               if (discovered && !discovered.isDiscovered) {
@@ -147,8 +140,7 @@ function opened(
               const delegated = { ...delegation, agents, id: `delegated-${randomUUID()}` };
               const child = proxy.registry.openDelegated(parent, agent, nativeId, by, delegated);
               servers.bind(child);
-              release(proxy, agent, nativeId);
-              over();
+              settleOpening(() => releaseEarly(proxy, agent, nativeId));
               resolve(child);
             },
           }),

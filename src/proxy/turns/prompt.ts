@@ -1,8 +1,8 @@
-// A turn from its prompt to its end, and the end of a session.
+// A turn, from its prompt to its end.
 import { failure, type ProxyError } from '../../errors.ts';
 import { offers } from '../../router/capabilities.ts';
 import { COMMAND_NAME, readAgentCommand } from '../../router/config-options.ts';
-import { detach, type Frame } from '../../wire/frame.ts';
+import type { Frame } from '../../wire/frame.ts';
 import { elements, memberAt } from '../../wire/json-path.ts';
 import { briefOf } from '../../wire/scanner/large-frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
@@ -11,11 +11,10 @@ import type { ForwardedCall } from '../agents/agent.ts';
 import type { ClientRequest } from '../boundary.ts';
 import type { ProxyParts } from '../parts.ts';
 import { passAnswer, toNative } from '../rewrite.ts';
-import { agentByCommand, closeAt } from '../sessions/change-agent.ts';
-import { park } from '../sessions/close-session.ts';
+import { agentByCommand } from '../sessions/change-agent.ts';
 import { announceOptions } from '../sessions/config-options.ts';
 import type { Session } from '../sessions/session.ts';
-import { beginClose, type Close, closeRefused, lockAgent, mayClose } from '../sessions/session-state.ts';
+import { lockAgent } from '../sessions/session-state.ts';
 import { lookForTools } from '../tools/confirm-tools.ts';
 import { CANCELLED } from './cancel.ts';
 import { degradeResource } from './degrade.ts';
@@ -106,107 +105,3 @@ const mayHoldResource = (frame: Frame): boolean => holds(briefOf(frame), RESOURC
 
 /** Not the rest of the chunk, in which there may be hundreds more. */
 const holds = ({ bytes, start, end }: Frame, wanted: Buffer): boolean => bytes.subarray(start, end).includes(wanted);
-
-/** Ends what is open on the session, then the session; for an agent that knows no session/close, a cancel is as near as one gets. */
-export function close(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
-  proxy.requests.cancel(session); // first: the agent may wait for one of them before it closes
-  endAt(proxy, request, session, frame, {
-    capability: 'close',
-    over: () => endSession(proxy, session),
-    again: (other, mine) => close(proxy, request, other, mine),
-    instead() {
-      cancelAt(session);
-      park(session);
-    },
-  });
-}
-
-const cancelAt = ({ agent, nativeId }: Session): void => agent.notifyLine('session/cancel', JSON.stringify({ sessionId: nativeId }));
-
-/** For an agent that cannot delete, the session is no longer listed: deleting softly is allowed. What it does there ends all the same. */
-export function remove(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
-  endAt(proxy, request, session, frame, {
-    capability: 'delete',
-    again: (other, mine) => remove(proxy, request, other, mine),
-    over() {
-      endSession(proxy, session);
-      const { agent, publicId, nativeId } = session;
-      proxy.context.log.append({ sessionId: publicId, agent: agent.name, nativeId, at: proxy.context.clock.now(), isGone: true });
-      proxy.context.transcripts?.forget(publicId);
-    },
-    instead() {
-      const { agent, nativeId } = session;
-      if (offers(agent.handshake?.result, 'sessionCapabilities', 'close')) closeAt(agent, nativeId, ['close']);
-      else cancelAt(session);
-    },
-  });
-}
-
-type End = {
-  readonly capability: 'close' | 'delete';
-  readonly over: () => void;
-  readonly instead: () => void;
-  readonly again: (session: Session, frame: Frame) => void;
-};
-
-function endAt(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame, end: End): void {
-  const { capability, over, instead } = end;
-  const { agent } = session;
-  session.afterEnd.hold(request); // first: frames that wait for a change of agent must not go on when the change is abandoned
-  if (session.state.kind === 'changing') session.state.op.abandon();
-  const op: Close = { operation: 'close' };
-  session.advance((state) => (mayClose(state) ? beginClose(state, op) : state));
-  const ended = (then: () => void) => {
-    then();
-    session.settle(op, closeRefused); // unless it is closed by now
-    session.afterEnd.release();
-  };
-  const done = () => {
-    over();
-    proxy.client.succeed(request, '{}');
-  };
-  // A lost session was closed with its agent, which is not started for this, unless the session is being recovered or loaded.
-  const wasClosed = (session.isLost || session.isTranscript) && capability === 'close';
-  const isUnderWay = session.toAgent.isHeld && (session.isLoading || session.isRecovering);
-  if (wasClosed && !isUnderWay) return ended(done);
-  const owned = detach(frame);
-  const failed = (error: ProxyError) => ended(() => (wasClosed ? done() : proxy.client.fail(request, error)));
-  agent.whenReady(() => {
-    if (request.isAnswered) return ended(() => {}); // withdrawn before it could be sent
-    // A load failed meanwhile and the session ended with it; the load at the next agent has created another session of that id.
-    const other = proxy.registry.get(session.publicId);
-    if (other && other !== session) return ended(() => end.again(other, owned));
-    if (!proxy.pool.single && !offers(agent.handshake?.result, 'sessionCapabilities', capability)) {
-      instead();
-      return ended(done);
-    }
-    agent.forward(owned, {
-      method: request.method,
-      request,
-      patches: toNative(session),
-      onFail: failed,
-      onAnswer: (answer) =>
-        ended(() => {
-          if (answer.outcome === 'result') {
-            agent.refused.delete(session.nativeId); // the agent has no session of that id any more
-            over();
-          }
-          passAnswer(proxy, request, session, answer, agent);
-        }),
-    });
-  }, failed);
-}
-
-/** Nothing of the session stays open, neither under way nor waiting; a load that its agent still works on opens nothing any more. */
-function endSession(proxy: ProxyParts, session: Session): void {
-  const left = session.toAgent.empty(); // first: a turn that is a change of agent releases the lane when it ends, and nothing may go on then
-  for (const turn of session.turns) proxy.client.succeed(turn, CANCELLED);
-  for (const waiting of left) {
-    if (waiting.method === 'session/prompt') proxy.client.succeed(waiting, CANCELLED);
-    else proxy.client.fail(waiting, failure('CANCELLED', [waiting.method]));
-  }
-  // Its id may be another's from now on, and what is asked under it must not be taken for that one's. A sole agent has ids of its own.
-  if (proxy.pool.single) proxy.requests.cancelAndWithdraw(session);
-  else proxy.requests.endOf(session);
-  proxy.registry.forget(session);
-}

@@ -1,4 +1,4 @@
-// The tool calls under way in a session. When their agent dies they are failed, so that none runs for ever in the client.
+// The tool calls and terminals that an agent has open in a session. When the agent dies they are ended, so that none runs for ever in the client.
 import type { Frame } from '../../wire/frame.ts';
 import { stringIn } from '../../wire/scanner/large-frame.ts';
 import { updateLine } from '../messages.ts';
@@ -34,4 +34,16 @@ export function failToolCalls(proxy: ProxyParts, session: Session): void {
   for (const toolCallId of session.toolCalls)
     proxy.client.line(updateLine(session.publicId, JSON.stringify({ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed' })));
   session.toolCalls.clear();
+}
+
+/** The agent's process has ended: its tool calls fail, and its terminals are released. */
+export function endOpenWork(proxy: ProxyParts, session: Session): void {
+  failToolCalls(proxy, session);
+  releaseTerminals(proxy, session);
+  proxy.context.workspace?.endOf(session);
+}
+
+export function releaseTerminals({ registry, requests }: ProxyParts, session: Session): void {
+  const { publicId: sessionId } = session;
+  for (const terminalId of registry.takeTerminals(session)) requests.send('terminal/release', JSON.stringify({ sessionId, terminalId }));
 }

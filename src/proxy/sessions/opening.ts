@@ -1,0 +1,52 @@
+// A request under way at an agent whose answer opens a session. Clients drop frames of sessions they do not know, so frames that come before
+// that answer are held until behind it.
+
+import { failure, type ProxyError } from '../../errors.ts';
+import { summaryLine } from '../../transports/stderr-tail.ts';
+import type { Frame } from '../../wire/frame.ts';
+import { stringAt } from '../../wire/json-path.ts';
+import type { Agent } from '../agents/agent.ts';
+import { STDERR_LINES } from '../agents/agent-connection.ts';
+import { fromAgent } from '../from-agent.ts';
+import type { ProxyParts } from '../parts.ts';
+
+/**
+ * Counts from now on, also while the agent is still starting: an isolated process is taken. The returned function settles the opening with
+ * `then`; false when it was settled before.
+ */
+export function beginOpening(proxy: ProxyParts, agent: Agent): (then: () => void) => boolean {
+  let isSettled = false;
+  agent.openings++;
+  return (then) => {
+    if (isSettled) return false;
+    isSettled = true;
+    agent.openings--;
+    then();
+    // With no opening left, frames still held belong to sessions that the agent made itself.
+    if (agent.openings === 0) for (const nativeId of [...agent.early.keys()]) releaseEarly(proxy, agent, nativeId);
+    proxy.pool.vacate(agent);
+    return true;
+  };
+}
+
+/** The id of the session that an answer opens. */
+export const openedId = (answer: Frame): string | undefined =>
+  answer.outcome === 'result' ? stringAt(answer.bytes, answer.sessionId) : undefined;
+
+/** Passes the frames held for one session, now that the client knows it. */
+export function releaseEarly(proxy: ProxyParts, agent: Agent, nativeId: string): void {
+  const held = agent.early.get(nativeId);
+  if (!held) return;
+  agent.early.delete(nativeId);
+  for (const { start, end } of held) agent.earlyBytes -= end - start;
+  for (const frame of held) fromAgent(proxy, agent, frame);
+}
+
+/** How long a change of agent or a delegation waits for the other agent, which may have to be started first. */
+export const openingLimitMs = ({ spec }: Agent): number => 2 * spec.timeouts.initializeMs;
+
+export function notOpened(agent: Agent): ProxyError {
+  const { stderrTail } = agent.health();
+  const data = { agent: agent.name, reason: 'no_session', stderr: stderrTail.slice(-STDERR_LINES) };
+  return failure('SESSION_NOT_OPENED', [agent.name, openingLimitMs(agent), summaryLine(stderrTail)], data);
+}

@@ -6,7 +6,7 @@ import { VERSION } from '../app/package-files.ts';
 import { type Conversations, converse } from '../client/sessions.ts';
 import type { Agents } from '../mcp/agents-as-tools/agents-server.ts';
 import { tokenKey } from '../mcp/server/tool-server.ts';
-import { type Guest, type HttpHandler, type HttpListener, openHttpListener } from '../mcp/transports/http-listener.ts';
+import { type HttpHandler, type HttpListener, openHttpListener, type TokenHolder } from '../mcp/transports/http-listener.ts';
 import { nearestOf } from '../policy/format/nearest.ts';
 import { stateDir } from '../store/state-dir.ts';
 import { createToolPins } from '../store/tool-pins.ts';
@@ -58,7 +58,7 @@ function withStored(agents: Conversations): Agents {
 async function listen(handle: HttpHandler, port: number, agents: Conversations): Promise<HttpListener> {
   const given = process.env.SWITCHBOARD_MCP_TOKEN;
   const token = given !== undefined && given.length >= 32 ? given : randomBytes(32).toString('base64url');
-  const client: Guest = { onRevoke: () => () => {} };
+  const client: TokenHolder = { onRevoke: () => () => {} };
   const admit = (word: string) => (tokenKey(word) === tokenKey(token) ? client : undefined);
   const listener = await new Promise<HttpListener | Error>((done) => openHttpListener({ admit, serve: async () => handle }, done, port));
   if (listener instanceof Error) {

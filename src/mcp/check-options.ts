@@ -1,26 +1,27 @@
-// What no schema can say of `host_tools.commands` and `mcp_servers`: whether names are free, and whether what they refer to is there.
+// Checks of `host_tools.commands` and `mcp_servers` that a schema cannot express: names are free, and references exist.
 import type { CommandOptions, McpServerOptions } from './options.ts';
 import { SERVER_NAME, TOOL_NAME } from './settings.ts';
 import { allTools } from './tools/builtin-tools.ts';
 
 export type OptionProblem = { readonly path: readonly (string | number)[]; readonly message: string };
 
-/** What is to be checked of a tool, whoever carries it out. */
+/** The checked part of a tool. */
 type Declared = Pick<CommandOptions, 'name' | 'input_schema' | 'args'>;
 
 export function checkCommands(commands: readonly Declared[]): OptionProblem[] {
   const taken = new Set(allTools.map(({ name }) => name));
   return commands.flatMap(({ name, input_schema, args = [] }, index) => {
     const problems: OptionProblem[] = [];
-    const say = (path: readonly (string | number)[], message: string) => problems.push({ path: [index, ...path], message });
-    if (!TOOL_NAME.test(name)) say(['name'], 'a tool\'s name starts with a small letter and holds only small letters, digits and "_"');
-    else if (taken.has(name)) say(['name'], 'there is another tool of that name');
+    const report = (path: readonly (string | number)[], message: string) => problems.push({ path: [index, ...path], message });
+    if (!TOOL_NAME.test(name))
+      report(['name'], 'a tool name starts with a lower-case letter and contains only lower-case letters, digits and "_"');
+    else if (taken.has(name)) report(['name'], 'another tool has this name');
     taken.add(name);
-    if (input_schema && input_schema.type !== 'object') say(['input_schema'], 'expected a JSON Schema with "type": "object"');
+    if (input_schema && input_schema.type !== 'object') report(['input_schema'], 'expected a JSON Schema with "type": "object"');
     const known = Object.keys((input_schema?.properties as object | undefined) ?? {});
     args.forEach((arg, at) => {
       for (const placeholder of placeholdersIn(arg))
-        if (!known.includes(placeholder)) say(['args', at], 'a placeholder in it is not a property of input_schema');
+        if (!known.includes(placeholder)) report(['args', at], 'a placeholder is not a property of input_schema');
     });
     return problems;
   });
@@ -30,17 +31,18 @@ export function checkServers(servers: readonly McpServerOptions[]): OptionProble
   const taken = new Set<string>(['switchboard']);
   return servers.flatMap(({ name, command, url }, index) => {
     const problems: OptionProblem[] = [];
-    const say = (key: string, message: string) => problems.push({ path: [index, key], message });
-    if (!SERVER_NAME.test(name)) say('name', 'a server\'s name starts with a small letter and holds only small letters, digits and "-"');
-    else if (taken.has(name)) say('name', 'there is another server of that name');
+    const report = (key: string, message: string) => problems.push({ path: [index, key], message });
+    if (!SERVER_NAME.test(name))
+      report('name', 'a server name starts with a lower-case letter and contains only lower-case letters, digits and "-"');
+    else if (taken.has(name)) report('name', 'another server has this name');
     taken.add(name);
-    if ((command === undefined) === (url === undefined)) say('name', 'expected either "command" or "url"');
-    else if (url !== undefined && !isHttp(url) && !url.includes('${')) say('url', 'expected an http or https address');
+    if ((command === undefined) === (url === undefined)) report('name', 'expected either "command" or "url"');
+    else if (url !== undefined && !isHttp(url) && !url.includes('${')) report('url', 'expected an http or https URL');
     return problems;
   });
 }
 
-/** Whether the schemas can be used at all. Apart from the rest, since it brings the validator with it. */
+/** Whether the schemas are valid. Separate, because it loads the validator. */
 export async function checkSchemas(commands: readonly Declared[]): Promise<OptionProblem[]> {
   if (commands.every(({ input_schema }) => input_schema === undefined)) return [];
   const { fromJsonSchema } = await import('@modelcontextprotocol/server');

@@ -1,14 +1,14 @@
-// `host_tools` and `mcp_servers` as they may stand in a file. Only the check: `default` below is a note for editors, settings.ts acts on it.
-import * as z from 'zod'; // not `{ z }`: a bundler can only leave out what is not used of a namespace import
+// The schema of `host_tools` and `mcp_servers`. `default` below is a hint for editors; settings.ts applies the defaults.
+import * as z from 'zod'; // not `{ z }`: a bundler can only drop unused parts of a namespace import
 import { COMMAND_TIMEOUT_MS, HOST_TOOLS_DEFAULTS, OWN_TOOLS } from './settings.ts';
 
-// A timer of Node's that is set for longer than this fires at once.
+// A Node timer for a longer time fires at once.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const milliseconds = z.int().min(1).max(LONGEST_TIMER_MS);
 
 const commandOptions = z.strictObject({
-  name: z.string().min(1).describe('What agents call it: small letters, digits and underscores; not the name of another tool.'),
-  description: z.string().min(1).describe('What it is for; agents decide by these words whether to call it.'),
+  name: z.string().min(1).describe('Its name for agents: lower-case letters, digits and underscores, and unique.'),
+  description: z.string().min(1).describe('What it is for; agents decide by this text whether to call it.'),
   command: z.string().min(1).describe('The program to start, found through PATH and run without a shell.'),
   input_schema: z
     .record(z.string(), z.unknown())
@@ -37,10 +37,7 @@ export const hostToolsOptions = z
     terminal: switchOf('`run_command`, `command_output`, `kill_command`.', HOST_TOOLS_DEFAULTS.terminal),
     ask_user: switchOf('`ask_user`: a question to the user.', HOST_TOOLS_DEFAULTS.askUser),
     delegate: switchOf('`delegate`: an agent may ask another, in a session of its own.', HOST_TOOLS_DEFAULTS.delegate),
-    without: z
-      .array(z.enum(OWN_TOOLS))
-      .describe('Single ones of these that are not lent, by name; `session_info` too.')
-      .meta({ default: [] }),
+    without: z.array(z.enum(OWN_TOOLS)).describe('Names of built-in tools to leave out, including `session_info`.').meta({ default: [] }),
     redact_results: switchOf(
       'Whether known secrets and what looks like a key are taken out of results before an agent reads them.',
       HOST_TOOLS_DEFAULTS.redactResults,
@@ -52,11 +49,11 @@ export const hostToolsOptions = z
       .meta({ default: [] }),
   })
   .partial()
-  .describe('Tools lent to every agent through an MCP server in each session.');
+  .describe('Tools attached to every agent through an MCP server in each session.');
 
 export const mcpServerOptions = z
   .strictObject({
-    name: z.string().min(1).describe('Its name: small letters, digits and hyphens.'),
+    name: z.string().min(1).describe('Its name: lower-case letters, digits and hyphens.'),
     command: z.string().min(1).optional().describe('The program to start, found through PATH and run without a shell.'),
     args: z.array(z.string()).optional().describe('Its arguments. References are replaced at start.').meta({ default: [] }),
     env: z.record(z.string(), z.string()).optional().describe('Variables added to its environment.').meta({ default: {} }),
@@ -67,7 +64,7 @@ export const mcpServerOptions = z
       .enum(['gateway', 'direct'])
       .optional()
       .describe(
-        '`gateway`: its tools are lent as `name-tool`, and its credentials stay here. `direct`: agents are given the server as it is.',
+        '`gateway`: its tools appear as `name-tool`, and its credentials stay in the switchboard. `direct`: agents receive the server as it is.',
       )
       .meta({ default: 'gateway' }),
   })

@@ -1,8 +1,9 @@
-// What the configuration says of lent tools, once it is read: every setting present. Kept apart from options.ts so that nothing here needs zod.
+// Settings of host tools after the configuration is read: every setting is present. Separate from options.ts, so that nothing here needs
+// zod.
 import type { CommandOptions, HostToolsOptions, McpServerOptions } from './options.ts';
 import type { JsonSchema } from './server/tool.ts';
 
-/** A tool the user has defined: a program, and how a call's arguments become its. */
+/** A tool the user defined: a program, and how a call's arguments become its arguments. */
 export type CommandSettings = {
   readonly name: string;
   readonly description: string;
@@ -20,19 +21,21 @@ export type HostToolsSettings = {
   readonly terminal: boolean;
   readonly askUser: boolean;
   readonly delegate: boolean;
-  /** Of the switchboard's own, those that are not lent whatever else is switched on. */
+  /** Built-in tools that are left out, whatever else is switched on. */
   readonly without: readonly string[];
-  /** Whether secrets are taken out of what tools give to agents. */
+  /** Whether secrets are removed from tool results. */
   readonly redactResults: boolean;
   readonly commands: readonly CommandSettings[];
   /** Absolute paths of ES modules with tools. */
   readonly modules: readonly string[];
 };
 
-/** A server whose tools are lent to every agent. */
+/** A server whose tools every agent gets. */
 export type McpServerSettings = {
   readonly name: string;
-  /** `gateway`: its tools are among ours, and its credentials stay here. `direct`: agents are told of it as it is. */
+  /**
+   * `gateway`: its tools join the host tools, and its credentials stay in the switchboard. `direct`: agents receive the server as it is.
+   */
   readonly expose: 'gateway' | 'direct';
   readonly at:
     | { readonly command: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>>; readonly cwd?: string }
@@ -47,14 +50,14 @@ export const HOST_TOOLS_DEFAULTS = {
   delegate: false,
   redactResults: false,
 } as const;
-/** What `host_tools.without` may name: `tools/all.ts` has the tools themselves. */
+/** The names that `host_tools.without` accepts; `tools/builtin-tools.ts` has the tools. */
 export const OWN_TOOLS = [
   ...(['read_file', 'write_file', 'edit_file', 'list_directory', 'search_files'] as const),
   ...(['run_command', 'command_output', 'kill_command', 'ask_user', 'session_info', 'delegate'] as const),
 ] as const;
 export const COMMAND_TIMEOUT_MS = 60_000;
 
-/** What a tool or a server may be called: no underscore in a server's name, since agents take qualified names apart there. */
+/** Valid names. A server name has no underscore, because agents split qualified names there. */
 export const TOOL_NAME = /^[a-z][a-z0-9_]{0,47}$/;
 export const SERVER_NAME = /^[a-z][a-z0-9-]{0,31}$/;
 

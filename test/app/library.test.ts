@@ -140,7 +140,7 @@ test('a host function is a tool: permission is requested first unless it is read
   answer = { outcome: { outcome: 'selected', optionId: 'once' } };
   expect(await ask('/call switchboard act')).toContain('act answered: acted');
   expect(await ask('/call switchboard fail')).toContain('fail failed: the printer is on fire');
-  expect(await ask('/call switchboard sleep')).toContain('it did not end within 20 ms');
+  expect(await ask('/call switchboard sleep')).toContain('it did not finish within 20 ms');
   const told = events.flatMap((event) => (event.type === 'tool' ? [[event.tool, event.outcome]] : []));
   expect(told).toEqual([
     ['look', 'called'],
@@ -197,7 +197,7 @@ test.each<[string, SwitchboardOptions, string, string]>([
   ['a broken policy', { policy: { version: 1, alow: [] } }, 'POLICY_INVALID', 'alow'],
   ['a preset that is none', { policy: 'carefull' }, 'POLICY_INVALID', 'the policy carefull cannot be read'],
   ['a tool with a bad name', { tools: [tool({ name: 'My Tool' })] }, 'TOOL_INVALID', 'tool "My Tool": name: '],
-  ['a tool of ours', { tools: [tool({ name: 'read_file' })] }, 'TOOL_INVALID', 'there is another tool of that name'],
+  ['a tool of ours', { tools: [tool({ name: 'read_file' })] }, 'TOOL_INVALID', 'another tool has this name'],
   ['a schema that is none', { tools: [tool({ inputSchema: { type: 'object', properties: 3 } })] }, 'TOOL_INVALID', 'tool "mine": '],
 ])('%s is rejected with a message', async (_, options, code, words) => {
   expect(await failureOf(options)).toMatchObject({ name: 'SetupFailure', code, message: expect.stringContaining(words) });

@@ -70,9 +70,9 @@ test.each([
   { is: { agent_servers: { x: { ...AGENT, mcp_transport: 'sse' } } }, wants: 'mcp_transport: expected "auto" or "acp" or "http"' },
   { is: { agent_servers: { x: AGENT }, host_tools: { commands: [{ name: 'x' }] } }, wants: 'missing key "command"' },
   ...[
-    { command: { name: 'Bad-Name' }, wants: "commands[0].name: a tool's name starts with a small letter" },
-    { command: { name: 'read_file' }, wants: 'commands[0].name: there is another tool of that name' },
-    { command: { args: ['{file}'] }, wants: 'commands[0].args[0]: a placeholder in it is not a property of input_schema' },
+    { command: { name: 'Bad-Name' }, wants: 'commands[0].name: a tool name starts with a lower-case letter' },
+    { command: { name: 'read_file' }, wants: 'commands[0].name: another tool has this name' },
+    { command: { args: ['{file}'] }, wants: 'commands[0].args[0]: a placeholder is not a property of input_schema' },
     { command: { input_schema: { type: 'string' } }, wants: 'commands[0].input_schema: expected a JSON Schema with "type": "object"' },
     { command: { input_schema: { type: 'object', properties: { a: { type: 'x' } } } }, wants: 'input_schema: not a usable JSON Schema' },
   ].map(({ command, wants }) => ({
@@ -80,10 +80,10 @@ test.each([
     wants,
   })),
   ...[
-    { servers: [{ name: 'a_b', command: 'c' }], wants: "mcp_servers[0].name: a server's name starts with a small letter" },
+    { servers: [{ name: 'a_b', command: 'c' }], wants: 'mcp_servers[0].name: a server name starts with a lower-case letter' },
     { servers: [{ name: 'a' }], wants: 'mcp_servers[0].name: expected either "command" or "url"' },
     { servers: [{ name: 'a', command: 'c', url: 'http://h' }], wants: 'expected either "command" or "url"' },
-    { servers: [{ name: 'a', url: 'ftp://h' }], wants: 'mcp_servers[0].url: expected an http or https address' },
+    { servers: [{ name: 'a', url: 'ftp://h' }], wants: 'mcp_servers[0].url: expected an http or https URL' },
     {
       servers: [
         { name: 'a', command: 'c' },

@@ -62,7 +62,7 @@ test('the lease of an agent that dies is revoked, by every transport: what still
   const failOpenToolCalls = once(socket, 'close');
   await die(acpClient, stdio);
   await failOpenToolCalls;
-  expect((await dial()).first).toMatch(/^this token is not valid/);
+  expect((await dial()).first).toMatch(/^invalid or expired token/);
 
   // By the ACP connection: another session starts the next life, and this one has not been brought back to it.
   const { serverId } = await entryOf(acp);

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createHostTools, type Lent } from '../../src/mcp/server/host-tools.ts';
+import { type Attached, createHostTools } from '../../src/mcp/server/host-tools.ts';
 
 vi.mock('../../src/mcp/server/sdk-server.ts', () => {
   throw new Error('EMFILE');
@@ -23,7 +23,7 @@ afterEach(() => {
   told.length = 0;
 });
 
-function attach(transport: 'http' | 'stdio' | 'acp'): Promise<Lent> {
+function attach(transport: 'http' | 'stdio' | 'acp'): Promise<Attached> {
   const toolSession = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => expect.unreachable() };
   return new Promise((resolve, reject) =>
     hostTools.attach(transport, toolSession, (lent) => (lent instanceof Error ? reject(lent) : resolve(lent))),

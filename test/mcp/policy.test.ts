@@ -32,7 +32,7 @@ test('what is allowed is done, what is denied is not, and both are written down'
   expect(wordsOf(await call('read_file', { path: 'a.txt', line: 2, limit: 1 }))).toMatch(/^two\n?$/);
   expect(wordsOf(await call('read_file', { path: '.env' }))).toMatch(/^read_file was not allowed: denied by policy: .*secrets/);
   expect(wordsOf(await call('read_file', { path: './x/../.env' }))).toContain('denied by policy');
-  expect(wordsOf(await call('search_files', { text: 'KEY' }))).toBe('[nothing was found]');
+  expect(wordsOf(await call('search_files', { text: 'KEY' }))).toBe('[no matches]');
   expect(await call('ask_user', { question: 'May I?' })).toMatchObject({ isError: true });
   const calls = audited().filter((line: Json) => JSON.stringify(line).includes('tools/call'));
   expect(calls.length).toBe(5);

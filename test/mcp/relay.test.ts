@@ -90,7 +90,7 @@ test('a server that takes its time to start has so many messages waiting for it 
   expect(toAgent).toHaveLength(36);
   expect(toAgent[0]).toMatchObject({
     id: 64,
-    error: { code: -32000, message: 'The MCP server "far" has not started yet, and 64 messages wait for it already' },
+    error: { code: -32000, message: 'The MCP server "far" has not started yet, and 64 messages already wait for it' },
   });
   started();
   await settled();

@@ -1,4 +1,4 @@
-// Agents as tools of an MCP client: it opens sessions with them, prompts them, and is asked what they want to be allowed.
+// Agents as tools of an MCP client: it opens sessions, prompts agents, and answers their permission requests.
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
@@ -15,13 +15,13 @@ import { httpSessions } from '../server/http-sessions.ts';
 import { progressOf } from '../server/progress.ts';
 import { type JsonSchema, object, text } from '../server/tool.ts';
 import type { HttpHandler } from '../transports/http-listener.ts';
-import { type Asked, createPausedTurns, type PausedTurns, refusalIn, type Step } from './paused-turns.ts';
+import { createPausedTurns, type PausedTurns, type PermissionRequest, refusalIn, type Step } from './paused-turns.ts';
 
-type Permission = Asked;
+type Permission = PermissionRequest;
 type Companion = {
   readonly signal: AbortSignal;
   readonly progress: (text: string) => void;
-  permission(asked: Permission): Promise<string | undefined>;
+  permission(request: Permission): Promise<string | undefined>;
 };
 type TurnDone = {
   readonly text: string;
@@ -30,7 +30,7 @@ type TurnDone = {
   readonly stopReason: string;
 };
 
-/** What can be done with agents, whoever does it. */
+/** The operations on agents that the tools need. */
 export type Agents = {
   agents(): Promise<readonly { readonly name: string; readonly title: string }[]>;
   open(cwd: string, agent: string | undefined): Promise<{ readonly sessionId: string; readonly agent: string | undefined }>;
@@ -56,11 +56,11 @@ const CWD = { cwd: { type: 'string', description: 'An absolute directory to work
 const TRANSCRIPTS = 'switchboard://transcripts/';
 
 function toolsOf(agents: Agents, cwd: string): Readonly<Record<string, Tool>> {
-  const done = ({ text: words, toolCalls, changedFiles, stopReason }: TurnDone, sessionId: string): CallToolResult => ({
-    ...text(words === '' ? `[the turn ended with ${stopReason}, and nothing was said]` : words),
+  const done = ({ text: content, toolCalls, changedFiles, stopReason }: TurnDone, sessionId: string): CallToolResult => ({
+    ...text(content === '' ? `[the turn ended with ${stopReason}, and nothing was said]` : content),
     structuredContent: {
       session_id: sessionId,
-      text: words,
+      text: content,
       stop_reason: stopReason,
       tool_calls: toolCalls.map(({ title, kind, status }) => ({ title, kind, status })),
       changed_files: [...changedFiles],
@@ -116,8 +116,8 @@ function toolsOf(agents: Agents, cwd: string): Readonly<Record<string, Tool>> {
       description: 'What was said in a session, also in one of before.',
       inputSchema: object(SESSION, ['session_id']),
       async run({ session_id = '' }) {
-        const words = agents.transcript(session_id);
-        return words === undefined ? failed(`Nothing is known of a session "${session_id}"`) : text(words);
+        const transcript = agents.transcript(session_id);
+        return transcript === undefined ? failed(`Nothing is known of a session "${session_id}"`) : text(transcript);
       },
     },
   };
@@ -142,7 +142,7 @@ function serverOf({ agents, cwd, version }: AgentsServerOptions, paused: PausedT
     if (issues) return failed(`The arguments of ${name} are not valid: ${issues.map(({ message }) => message).join('; ')}`);
     try {
       const { flushed, ...companion } = companionOf(server, context);
-      const outcome = isAskedAgain(context)
+      const outcome = canResume(context)
         ? await inSteps(paused, tool, args as Args, companion, context.mcpReq)
         : await tool.run(args as Args, companion);
       await flushed();
@@ -161,9 +161,9 @@ function serverOf({ agents, cwd, version }: AgentsServerOptions, paused: PausedT
   }));
   server.setRequestHandler('resources/read', ({ params: { uri } }) => {
     const id = uri.startsWith(TRANSCRIPTS) ? decodeURIComponent(uri.slice(TRANSCRIPTS.length)) : '';
-    const words = agents.transcript(id);
-    if (words === undefined) throw new Error(`There is no resource ${uri}`);
-    return { contents: [{ uri, mimeType: 'text/plain', text: words }] };
+    const transcript = agents.transcript(id);
+    if (transcript === undefined) throw new Error(`There is no resource ${uri}`);
+    return { contents: [{ uri, mimeType: 'text/plain', text: transcript }] };
   });
   return server;
 }
@@ -172,41 +172,42 @@ function companionOf(server: Server, { mcpReq }: ServerContext): Companion & { f
   return {
     ...progressOf(mcpReq),
     signal: mcpReq.signal,
-    permission: (asked) => elicited(server, mcpReq, asked),
+    permission: (request) => elicited(server, mcpReq, request),
   };
 }
 
-/** A person may be away for a while. */
+/** The user may be away for a while. */
 const ANSWER_MS = 30 * 60_000;
 
-/** Who cannot be asked has not agreed: then it is a no. */
+/** Asks the client for permission. A client that cannot be asked has not agreed, so the request is rejected. */
 async function elicited(server: Server, mcpReq: ServerContext['mcpReq'], { title, options }: Permission): Promise<string | undefined> {
   const refusal = refusalIn({ title, options });
-  // In the 2026 era there is nobody to ask in the middle of a request; whoever can be asked there is, in between (paused-turns.ts).
+  // In the 2026 era a server cannot ask during a request; paused-turns.ts asks between requests.
   if (mcpReq.envelope !== undefined || server.getClientCapabilities()?.elicitation === undefined) return refusal;
   try {
     return (
-      chosenIn(await mcpReq.elicitInput(questionOf({ title, options }), { timeout: ANSWER_MS, signal: mcpReq.signal }), options) ?? refusal
+      chosenIn(await mcpReq.elicitInput(elicitationOf({ title, options }), { timeout: ANSWER_MS, signal: mcpReq.signal }), options) ??
+      refusal
     );
   } catch {
     return refusal;
   }
 }
 
-function questionOf({ title, options }: Permission) {
+function elicitationOf({ title, options }: Permission) {
   const answer = { type: 'string' as const, title: 'Answer', enum: options.map(({ name }) => name) };
   const requestedSchema = { type: 'object' as const, properties: { answer }, required: ['answer'] };
   return { mode: 'form' as const, message: `The agent wants to do this: ${title}`, requestedSchema };
 }
 
-/** What comes back is the client's word, in whatever shape. */
+/** The client's answer, which may have any shape. */
 function chosenIn(given: unknown, options: Permission['options']): string | undefined {
   const { action, content } = (given ?? {}) as { action?: unknown; content?: { answer?: unknown } | null };
   return action === 'accept' ? options.find(({ name }) => name === content?.answer)?.optionId : undefined;
 }
 
-/** A client of the 2026 era that shows forms: it is answered with the question, and calls again with the answer. */
-function isAskedAgain({ mcpReq: { envelope } }: ServerContext): boolean {
+/** A client of the 2026 era that shows forms: it receives the request as an answer, and calls again with the user's choice. */
+function canResume({ mcpReq: { envelope } }: ServerContext): boolean {
   const capabilities = (envelope as Readonly<Record<string, unknown>> | undefined)?.[CLIENT_CAPABILITIES_META_KEY];
   return (capabilities as { elicitation?: unknown } | undefined)?.elicitation !== undefined;
 }
@@ -225,11 +226,11 @@ async function inSteps(
   else step = await paused.resume(state, ({ options }) => chosenIn(mcpReq.inputResponses?.permission, options), listener);
   if (!step) return failed('The turn that was waiting for this answer is over; send the prompt again');
   if ('done' in step) return step.done;
-  const { id, asked } = step.paused;
-  return inputRequired({ inputRequests: { permission: inputRequired.elicit(questionOf(asked)) }, requestState: id });
+  const { id, request } = step.paused;
+  return inputRequired({ inputRequests: { permission: inputRequired.elicit(elicitationOf(request)) }, requestState: id });
 }
 
-/** On our own stdio; resolves when the client has gone. */
+/** On stdio; resolves when the client disconnects. */
 export function serveAgentsOnStdio(options: AgentsServerOptions): { close(): Promise<void> } {
   const paused = createPausedTurns<CallToolResult>(ANSWER_MS, refusalIn);
   return serveStdio(() => serverOf(options, paused));

@@ -1,42 +1,45 @@
-// Turns that wait for an answer of the client's. In the 2026 era of MCP a server cannot ask: it answers that it needs something, and is called again with
-// it. So the turn goes on without the request that began it, and the next request with its id takes it up again.
+// Turns that wait for an answer from the client. In the 2026 era of MCP a server cannot ask: it answers that it needs input, and the client
+// calls again with it. The turn continues between these requests, and the next request with its id resumes it.
 import { randomUUID } from 'node:crypto';
 
-export type Asked = {
+export type PermissionRequest = {
   readonly title: string;
   readonly options: readonly { readonly optionId: string; readonly name: string; readonly kind: string }[];
 };
 
-/** What one request is to a turn: where its words go, and whether anybody still waits. */
+/** One request's view of a turn: where progress goes, and whether the client still waits. */
 export type Listener = { readonly progress: (text: string) => void; readonly signal: AbortSignal };
 
-export type Step<T, A = Asked> = { readonly done: T } | { readonly paused: { readonly id: string; readonly asked: A } };
+export type Step<T, A = PermissionRequest> = { readonly done: T } | { readonly paused: { readonly id: string; readonly request: A } };
 
 type Turn<T, A, R> = {
   listener: Listener;
   readonly outcome: Promise<T>;
-  /** The questions that are open, the oldest first: they are put one after the other. */
-  readonly questions: { readonly asked: A; readonly answer: (answer: R) => void }[];
-  /** Called when there is another question. */
-  onQuestion: () => void;
+  /** Open requests, oldest first: they are sent one after the other. */
+  readonly pending: { readonly request: A; readonly answer: (answer: R) => void }[];
+  /** Called when there is another request. */
+  onRequest: () => void;
   readonly ended: AbortController;
   idle: NodeJS.Timeout | undefined;
 };
 
-/** `A` is what is asked, `R` what is answered. */
-export type PausedTurns<T, A = Asked, R = string | undefined> = {
-  /** Until the turn has ended, or the client has to be asked. */
-  begin(run: (companion: Listener & { ask(asked: A): Promise<R> }) => Promise<T>, listener: Listener): Promise<Step<T, A>>;
-  /** Undefined when there is no such turn: it was answered, or nobody came back in time. */
-  resume(id: string, answer: (asked: A) => R | undefined, listener: Listener): Promise<Step<T, A>> | undefined;
+/** `A` is the request, `R` the answer. */
+export type PausedTurns<T, A = PermissionRequest, R = string | undefined> = {
+  /** Runs until the turn ends or the client must answer. */
+  begin(run: (companion: Listener & { ask(request: A): Promise<R> }) => Promise<T>, listener: Listener): Promise<Step<T, A>>;
+  /** Undefined if there is no such turn: it was answered, or the client came back too late. */
+  resume(id: string, answer: (request: A) => R | undefined, listener: Listener): Promise<Step<T, A>> | undefined;
 };
 
-/** Who has not agreed has refused. */
-export const refusalIn = ({ options }: Asked): string | undefined =>
+/** The option that rejects: no approval means rejection. */
+export const refusalIn = ({ options }: PermissionRequest): string | undefined =>
   (options.find(({ kind }) => kind === 'reject_once') ?? options.find(({ kind }) => kind === 'reject_always'))?.optionId;
 
-/** `refuse` is the answer of whoever gives none. */
-export function createPausedTurns<T, A = Asked, R = string | undefined>(patienceMs: number, refuse: (asked: A) => R): PausedTurns<T, A, R> {
+/** `refuse` gives the answer of a client that sends none. */
+export function createPausedTurns<T, A = PermissionRequest, R = string | undefined>(
+  patienceMs: number,
+  refuse: (request: A) => R,
+): PausedTurns<T, A, R> {
   const paused = new Map<string, Turn<T, A, R>>();
 
   async function step(turn: Turn<T, A, R>, listener: Listener): Promise<Step<T, A>> {
@@ -45,18 +48,18 @@ export function createPausedTurns<T, A = Asked, R = string | undefined>(patience
     listener.signal.addEventListener('abort', cancel, { once: true });
     if (listener.signal.aborted) cancel();
     try {
-      const asked = new Promise<'asked'>((resolve) => {
-        turn.onQuestion = () => resolve('asked');
-        if (turn.questions.length > 0) resolve('asked');
+      const requested = new Promise<'requested'>((resolve) => {
+        turn.onRequest = () => resolve('requested');
+        if (turn.pending.length > 0) resolve('requested');
       });
-      const first = await Promise.race([turn.outcome.then((done) => ({ done })), asked]);
-      const question = turn.questions[0];
-      return first !== 'asked' || !question ? { done: await turn.outcome } : pause(turn, question.asked);
+      const first = await Promise.race([turn.outcome.then((done) => ({ done })), requested]);
+      const next = turn.pending[0];
+      return first !== 'requested' || !next ? { done: await turn.outcome } : pause(turn, next.request);
     } finally {
       listener.signal.removeEventListener('abort', cancel);
     }
   }
-  function pause(turn: Turn<T, A, R>, asked: A): Step<T, A> {
+  function pause(turn: Turn<T, A, R>, request: A): Step<T, A> {
     const id = randomUUID();
     paused.set(id, turn);
     turn.idle = setTimeout(() => {
@@ -64,7 +67,7 @@ export function createPausedTurns<T, A = Asked, R = string | undefined>(patience
       turn.ended.abort();
     }, patienceMs);
     turn.idle.unref();
-    return { paused: { id, asked } };
+    return { paused: { id, request: request } };
   }
 
   return {
@@ -72,19 +75,19 @@ export function createPausedTurns<T, A = Asked, R = string | undefined>(patience
       const ended = new AbortController();
       const companion = {
         signal: ended.signal,
-        progress: (words: string) => turn.listener.progress(words),
-        ask: (asked: A) =>
+        progress: (text: string) => turn.listener.progress(text),
+        ask: (request: A) =>
           new Promise<R>((answer) => {
-            turn.questions.push({ asked, answer });
-            ended.signal.addEventListener('abort', () => answer(refuse(asked)), { once: true });
-            turn.onQuestion();
+            turn.pending.push({ request: request, answer });
+            ended.signal.addEventListener('abort', () => answer(refuse(request)), { once: true });
+            turn.onRequest();
           }),
       };
       const turn: Turn<T, A, R> = {
-        ...{ listener, questions: [], onQuestion: () => {}, ended, idle: undefined },
+        ...{ listener, pending: [], onRequest: () => {}, ended, idle: undefined },
         outcome: Promise.resolve().then(() => run(companion)),
       };
-      turn.outcome.catch(() => {}); // whoever takes the turn up again hears of it
+      turn.outcome.catch(() => {}); // the request that resumes the turn reports it
       return step(turn, listener);
     },
     resume(id, answer, listener) {
@@ -92,8 +95,8 @@ export function createPausedTurns<T, A = Asked, R = string | undefined>(patience
       if (!turn) return undefined;
       paused.delete(id);
       clearTimeout(turn.idle);
-      const question = turn.questions.shift();
-      question?.answer(answer(question.asked) ?? refuse(question.asked));
+      const next = turn.pending.shift();
+      next?.answer(answer(next.request) ?? refuse(next.request));
       return step(turn, listener);
     },
   };

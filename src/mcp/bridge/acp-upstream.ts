@@ -1,9 +1,9 @@
-// A server that lives in the client, reached by `mcp/message`. It speaks the 2026 era: no handshake, no connection, every request complete in itself.
-// Agents in the field speak the 2025 one, so what differs is said in the other's words here. Requests of the 2026 era pass as they are.
+// A server inside the client, reached by `mcp/message`. It speaks the 2026 era: no handshake, no connection, every request complete in
+// itself. Most agents speak the 2025 era, so this file translates. Requests of the 2026 era pass unchanged.
 import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from '@modelcontextprotocol/client';
 import type { McpReply } from '../transports/acp-transport.ts';
 
-/** Sends one request to a server of the client's. The returned function takes it back, and then it has no answer. */
+/** Sends one request to a server of the client. The returned function cancels it; it then has no answer. */
 export type AskClient = (
   serverId: string,
   method: string,
@@ -18,13 +18,13 @@ const ERA = '2026-07-28';
 const META = 'io.modelcontextprotocol/';
 const HANDSHAKE_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 const METHOD_NOT_FOUND = -32601;
-/** A server that never has enough is not asked for ever. */
+/** Limits a server that keeps requesting more input. */
 const MAX_ROUNDS = 8;
 
 export function acpBack(serverId: string, ask: AskClient): Transport {
   const open = new Map<RequestId, () => void>();
-  /** Requests of ours to the agent, on behalf of a server that wants to know something first. */
-  const asked = new Map<RequestId, (reply: McpReply) => void>();
+  /** Requests to the agent on behalf of a server that needs input. */
+  const agentRequests = new Map<RequestId, (reply: McpReply) => void>();
   const watched = new Set<string>();
   let client: Params = {};
   let capabilities: Readonly<Record<string, { listChanged?: unknown; subscribe?: unknown } | undefined>> = {};
@@ -53,7 +53,7 @@ export function acpBack(serverId: string, ask: AskClient): Transport {
     _meta: { ...(params?._meta as Params | undefined), ...envelope() },
   });
 
-  /** What the handshake asks for is what `server/discover` tells. */
+  /** `server/discover` provides what the handshake needs. */
   function initialize(id: RequestId, params: Params): void {
     client = params;
     open.set(
@@ -82,7 +82,7 @@ export function acpBack(serverId: string, ask: AskClient): Transport {
       ),
     );
   }
-  /** Changes are told to whoever listens for them; the handshake era tells them unasked. */
+  /** The 2026 era sends changes only to listeners; the 2025 era sends them unsolicited. */
   function listen(): void {
     unlisten();
     const { tools, prompts, resources } = capabilities;
@@ -102,7 +102,7 @@ export function acpBack(serverId: string, ask: AskClient): Transport {
     unlisten = ask(serverId, 'subscriptions/listen', enveloped({ notifications }), () => {}, told);
   }
 
-  /** In the 2026 era a server that needs something answers so, and is asked again with it; in the 2025 one it asks for itself. */
+  /** In the 2026 era a server that needs input answers so and is called again with it; in the 2025 era it sends a request itself. */
   function call(id: RequestId, method: string, params: Params, round = 0): void {
     open.set(
       id,
@@ -117,7 +117,7 @@ export function acpBack(serverId: string, ask: AskClient): Transport {
           const wanted = Object.entries((result.inputRequests ?? {}) as Record<string, { method: string; params?: Params }>);
           void Promise.all(wanted.map(async ([key, one]) => [key, await askAgent(one.method, one.params)] as const)).then(
             (answers) => {
-              if (!open.has(id)) return; // taken back meanwhile
+              if (!open.has(id)) return; // cancelled in the meantime
               const more = { ...(result.requestState !== undefined && { requestState: result.requestState }) };
               call(id, method, { ...params, inputResponses: Object.fromEntries(answers), ...more }, round + 1);
             },
@@ -131,7 +131,7 @@ export function acpBack(serverId: string, ask: AskClient): Transport {
   function askAgent(method: string, params: Params | undefined): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const id = `switchboard-${nextId++}`;
-      asked.set(id, (outcome) => ('result' in outcome ? resolve(outcome.result) : reject(new Error(outcome.error.message))));
+      agentRequests.set(id, (outcome) => ('result' in outcome ? resolve(outcome.result) : reject(new Error(outcome.error.message))));
       out({ jsonrpc: '2.0', id, method, ...(params && { params: { ...params } }) });
     });
   }
@@ -173,20 +173,20 @@ export function acpBack(serverId: string, ask: AskClient): Transport {
     async send(message) {
       if ('method' in message && 'id' in message) return request(message);
       if ('method' in message) {
-        if (message.method !== 'notifications/cancelled') return; // the era has no other notifications to a server
+        if (message.method !== 'notifications/cancelled') return; // the 2026 era has no other notifications to a server
         const id = (message.params as { requestId?: RequestId } | undefined)?.requestId;
-        const takeBack = id === undefined ? undefined : open.get(id);
+        const cancel = id === undefined ? undefined : open.get(id);
         if (id !== undefined) open.delete(id);
-        return takeBack?.();
+        return cancel?.();
       }
       const { id } = message;
-      const waiting = id === undefined ? undefined : asked.get(id);
-      if (id !== undefined) asked.delete(id);
+      const waiting = id === undefined ? undefined : agentRequests.get(id);
+      if (id !== undefined) agentRequests.delete(id);
       waiting?.('result' in message ? { result: message.result } : { error: message.error });
     },
     async close() {
       unlisten();
-      for (const takeBack of open.values()) takeBack();
+      for (const cancel of open.values()) cancel();
       open.clear();
       back.onclose?.();
     },
@@ -198,7 +198,7 @@ const refusal = (why: string): McpReply => ({
   error: { code: -32603, message: `The server wanted more input than it can be given here: ${why}` },
 });
 
-/** Without what only the 2026 era has. */
+/** Removes fields that only the 2026 era has. */
 function plain({ resultType: _, ...result }: Params): Params {
   return result;
 }

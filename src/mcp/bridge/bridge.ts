@@ -1,4 +1,4 @@
-// One server of the client's for one session, under a token of its own: what the agent is given in its place, and what answers there.
+// One of the client's servers for one session, under its own token: the entry the agent receives, and the server behind it.
 import type { Socket } from 'node:net';
 import type { GateVerdict } from '../server/gate.ts';
 import type { ToolArgs } from '../server/tool.ts';
@@ -12,15 +12,15 @@ export type BridgeDeps = BackDeps & {
   mayCall(server: string, tool: string, args: ToolArgs, signal: AbortSignal): Promise<GateVerdict>;
   exposes(server: string, tool: string): boolean;
   onEnding(done: Promise<void>): void;
-  /** Once for each bridge. */
+  /** At most once for each bridge. */
   onDied(server: string, why: string): void;
 };
 
 export type Bridge = {
   readonly token: string;
   readonly isRevoked: boolean;
-  /** Returns what forgets it again. */
-  onRevoke(act: () => void): () => void;
+  /** Returns a function that unsubscribes. */
+  onRevoke(handler: () => void): () => void;
   revoke(): void;
   serveSocket(socket: Socket): void;
   serveHttp(): Promise<HttpHandler>;
@@ -34,7 +34,7 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
 
   /** The SDK is loaded when an agent first connects. */
   async function load() {
-    const [{ openBack }, { relay }, { httpSessions }, { modernFront }, { StdioServerTransport }] = await Promise.all([
+    const [{ openBack }, { relay }, { httpSessions }, { statelessHttp: modernFront }, { StdioServerTransport }] = await Promise.all([
       import('./upstream.ts'),
       import('./relay.ts'),
       import('../server/http-sessions.ts'),
@@ -42,7 +42,7 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
       import('@modelcontextprotocol/server/stdio'),
     ]);
     const connect = (front: Parameters<typeof relay>[0]) => {
-      // A request that was let in just before: nothing may be started that nobody would wait for.
+      // The request was admitted just before the revocation: start nothing that nobody waits for.
       if (isRevoked) throw new Error('the session has ended');
       const end = relay(front, openBack(server, deps), {
         server: server.name,
@@ -54,7 +54,7 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
           hasDied = true;
         },
       });
-      // Agents connect again and again; what is over is not kept.
+      // Agents reconnect often; do not keep ended connections.
       const forget = self.onRevoke(end);
       const { onclose } = front;
       front.onclose = () => {
@@ -65,7 +65,7 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
     return { connect, serve: () => httpSessions(connect, modernFront(server.name, connect)).handle, StdioServerTransport };
   }
 
-  /** No descriptor may be free for it then, or the package be another: that costs this server and nothing else. */
+  /** Loading can fail, with no free descriptor or a replaced package: that costs only this server. */
   function unserved(error: unknown): void {
     if (!hasDied && !isRevoked) deps.onDied(server.name, `what serves it could not be loaded: ${(error as Error).message}`);
     hasDied = true;
@@ -76,15 +76,15 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
     get isRevoked() {
       return isRevoked;
     },
-    onRevoke(act) {
-      if (isRevoked) act();
-      else revoked.add(act);
-      return () => void revoked.delete(act);
+    onRevoke(handler) {
+      if (isRevoked) handler();
+      else revoked.add(handler);
+      return () => void revoked.delete(handler);
     },
     revoke() {
       if (isRevoked) return;
       isRevoked = true;
-      for (const act of [...revoked]) act();
+      for (const handler of [...revoked]) handler();
     },
     serveSocket(socket) {
       void load()
@@ -95,10 +95,10 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
           const { onclose } = front;
           front.onclose = () => {
             onclose?.();
-            socket.end(); // the shim ends with it, and the agent sees its server gone
+            socket.end(); // the shim exits with it, and the agent sees its server exit
           };
           socket.on('close', () => void front.close());
-          socket.resume(); // it was kept still until somebody listened
+          socket.resume(); // the socket was paused until there was a listener
         })
         .catch((error: unknown) => {
           unserved(error);

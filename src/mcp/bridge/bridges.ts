@@ -1,4 +1,4 @@
-// All bridges of a connection: which tokens there are, and the doors they open.
+// All bridges of a connection: their tokens and listeners.
 
 import { tokenKey } from '../server/tool-server.ts';
 import { createListeners, type Shim } from '../transports/listeners.ts';
@@ -7,13 +7,13 @@ import type { ClientServer } from './client-server.ts';
 
 export type Wanted = { readonly server: ClientServer; readonly way: 'http' | 'stdio' };
 
-/** The entries that stand for the servers, in their order, as JSON text. */
+/** The entries that replace the servers, in their order, as JSON text. */
 export type Opened = { readonly entries: readonly string[]; revoke(): void };
 
 export type Bridges = {
-  /** Calls back at once, unless a listener has to be opened first. */
+  /** Calls back at once, unless a listener must be opened first. */
   open(wanted: readonly Wanted[], deps: Omit<BridgeDeps, 'onEnding'>, done: (opened: Opened | Error) => void): void;
-  /** Resolves when nothing of the servers is left that were started. */
+  /** Resolves when all started servers have exited. */
   close(): Promise<void>;
 };
 

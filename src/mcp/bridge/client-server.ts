@@ -1,4 +1,4 @@
-// A server that the client brings to a session, and whether its agent can take it as it is. Pure.
+// A server that the client brings to a session, and whether the agent can use it directly. Pure.
 import type { McpTransport, McpTransportSetting, SeenTransports } from '../server/offer.ts';
 
 export type ClientServer =
@@ -12,13 +12,13 @@ export type ClientServer =
   | { readonly kind: 'http' | 'sse'; readonly name: string; readonly url: string; readonly headers: Readonly<Record<string, string>> }
   | { readonly kind: 'acp'; readonly name: string; readonly serverId: string };
 
-/** Whether an agent is given bridges: `auto` unless it is the only one, and then we are as good as not there. */
+/** Whether an agent gets bridges: `auto` means yes unless it is the only agent, for which the proxy is transparent. */
 export type BridgeSetting = 'auto' | 'on' | 'off';
 
 export const isBridged = (setting: BridgeSetting, isSingleAgent: boolean): boolean =>
   setting === 'on' || (setting === 'auto' && !isSingleAgent);
 
-/** Undefined for what cannot be read to the letter: that is the agent's to judge. */
+/** Undefined for an entry that is not fully understood: the agent decides about it. */
 export function readServer(entry: unknown): ClientServer | undefined {
   const { type, name, command, args, env, url, headers, serverId } = (entry ?? {}) as Record<string, unknown>;
   if (typeof name !== 'string') return undefined;
@@ -34,7 +34,7 @@ export function readServer(entry: unknown): ClientServer | undefined {
   return type === 'acp' && typeof serverId === 'string' ? { kind: 'acp', name, serverId } : undefined;
 }
 
-/** What is known of an agent: what it says it takes, what the user says it takes, and what it was seen to do. */
+/** What is known about an agent's transports: advertised, configured and observed. */
 export type AgentWays = {
   readonly mcpCapabilities: unknown;
   readonly setting: McpTransportSetting;
@@ -42,17 +42,17 @@ export type AgentWays = {
   readonly agentName: string | undefined;
 };
 
-/** copilot 1.0.102 takes stdio servers and drops them without a word. */
+/** copilot 1.0.102 accepts stdio servers and silently drops them. */
 const DROPS_STDIO = new Set(['Copilot']);
 
-/** The way by which the agent gets a bridge to the server; undefined when it takes the server as it is. */
+/** The transport for a bridge to the server; undefined if the agent can use the server directly. */
 export function bridgeFor({ kind }: ClientServer, ways: AgentWays): Exclude<McpTransport, 'acp'> | undefined {
   const takes = (ways.mcpCapabilities ?? {}) as Record<string, unknown>;
   const takesHttp = isOffered(takes.http);
   const dropsStdio = ways.setting === 'http' || (takesHttp && (ways.seen.stdio === 'ignored' || DROPS_STDIO.has(ways.agentName ?? '')));
   const isTaken = kind === 'stdio' ? !dropsStdio : isOffered(takes[kind]);
   if (isTaken) return undefined;
-  // Agents that take http are known to drop stdio servers, so http is the better way to them.
+  // Agents that accept http are known to drop stdio servers, so http is the better choice for them.
   const prefersHttp = dropsStdio || (takesHttp && ways.seen.http !== 'ignored');
   return prefersHttp && ways.setting !== 'stdio' ? 'http' : 'stdio';
 }

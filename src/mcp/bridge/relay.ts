@@ -1,5 +1,5 @@
-// One agent's connection to one server of the client's, message by message. Everything passes as it is, in both directions and in either era of MCP;
-// only calls of tools wait for a verdict, and tools that are not to be seen are taken out of the list.
+// One agent's connection to one of the client's servers, message by message. Everything passes unchanged in both directions and both eras
+// of MCP; only tool calls wait for a verdict, and hidden tools are removed from the list.
 import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from '@modelcontextprotocol/client';
 import { failed } from '../server/call-tool.ts';
 import { type GateVerdict, passGate } from '../server/gate.ts';
@@ -10,26 +10,26 @@ export type RelayDeps = {
   readonly server: string;
   mayCall(tool: string, args: ToolArgs, signal: AbortSignal): Promise<GateVerdict>;
   exposes(tool: string): boolean;
-  /** Resolves when nothing of the server is left that was started for this. */
+  /** The promise resolves when every process started for this connection has exited. */
   onEnding(done: Promise<void>): void;
-  /** It ended by itself, or never began. */
+  /** The server exited by itself, or never started. */
   onDied(why: string): void;
 };
 
-/** Beyond this an agent does not wait for answers any more, it floods. */
+/** More unanswered requests than this are a flood. */
 const MAX_PENDING = 64;
-const SERVER_GONE = -32000;
+const SERVER_UNAVAILABLE = -32000;
 const METHOD_NOT_FOUND = -32601;
 
 type Pending = { readonly method: string; readonly progressToken: unknown; readonly taken: AbortController };
 
-/** Returns what ends it; `onEnding` has been told of that when it returns, whenever the front says that it is closed. */
+/** Returns a function that ends the relay; `onEnding` has been called when it returns. */
 export function relay(front: Transport, back: Transport & { readonly exit?: string | undefined }, deps: RelayDeps): () => void {
   const pending = new Map<RequestId, Pending>();
   let isOver = false;
 
   const toFront = (message: JSONRPCMessage, relatedRequestId?: RequestId) =>
-    void front.send(message, relatedRequestId === undefined ? {} : { relatedRequestId }).catch(() => {}); // it has gone, and its end is told elsewhere
+    void front.send(message, relatedRequestId === undefined ? {} : { relatedRequestId }).catch(() => {}); // the agent disconnected, which is reported elsewhere
   function answer(id: RequestId, body: { result: Record<string, unknown> } | { error: { code: number; message: string } }): void {
     if (pending.delete(id)) toFront({ jsonrpc: '2.0', id, ...body }, id);
   }
@@ -39,7 +39,7 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
     for (const { taken } of pending.values()) taken.abort();
     if (why !== undefined) {
       deps.onDied(why);
-      const error = { code: SERVER_GONE, message: `The MCP server "${deps.server}" is not available: ${why}` };
+      const error = { code: SERVER_UNAVAILABLE, message: `The MCP server "${deps.server}" is not available: ${why}` };
       for (const id of [...pending.keys()]) answer(id, { error });
     }
     void front.close().catch(() => {});
@@ -49,7 +49,7 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
   async function request(message: JSONRPCRequest): Promise<void> {
     const { id, method, params } = message;
     if (pending.size >= MAX_PENDING || pending.has(id)) {
-      const error = { code: SERVER_GONE, message: `There are already ${MAX_PENDING} requests under way, or one with this id` };
+      const error = { code: SERVER_UNAVAILABLE, message: `There are already ${MAX_PENDING} requests under way, or one with this id` };
       return toFront({ jsonrpc: '2.0', id, error }, id);
     }
     const taken = new AbortController();
@@ -59,22 +59,22 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
       const tool = String(name);
       const given = (typeof args === 'object' && args !== null ? args : {}) as ToolArgs;
       const verdict = await passGate(() => deps.mayCall(tool, given, taken.signal), taken.signal);
-      if (taken.signal.aborted) return; // nobody waits for an answer to what was taken back
+      if (taken.signal.aborted) return; // nobody waits for the answer to a cancelled call
       if (!verdict.allow) return answer(id, { result: { ...failed(`${tool} was not allowed: ${verdict.reason}`) } });
     }
     try {
       await back.send(message, { requestSignal: taken.signal });
     } catch (error) {
-      // A server of the 2025 era may refuse to be asked which eras it knows; whoever asks goes on with the handshake.
+      // A server of the 2025 era may refuse this probe; the client then continues with the handshake.
       const isProbe = method === 'server/discover';
-      const why = wordsOf(error);
+      const why = reasonOf(error);
       if (!isProbe && !taken.signal.aborted) deps.onDied(`it did not take ${method}: ${why}`);
       const message = `The MCP server "${deps.server}" did not take ${method}: ${why}`;
-      answer(id, { error: { code: isProbe ? METHOD_NOT_FOUND : SERVER_GONE, message } });
+      answer(id, { error: { code: isProbe ? METHOD_NOT_FOUND : SERVER_UNAVAILABLE, message } });
     }
   }
-  /** Servers say nothing more of a request that was taken back, so it is no longer waited for. */
-  function takeBack(id: RequestId): void {
+  /** Servers do not answer a cancelled request, so stop waiting for it. */
+  function cancel(id: RequestId): void {
     pending.get(id)?.taken.abort();
     pending.delete(id);
   }
@@ -82,9 +82,9 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
     if ('method' in message && 'id' in message) return void request(message);
     if ('method' in message && message.method === 'notifications/cancelled') {
       const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
-      if (requestId !== undefined) takeBack(requestId);
+      if (requestId !== undefined) cancel(requestId);
     }
-    // A request without an id would be a call that nobody has judged, and there are servers that do not look for one.
+    // A request without an id would bypass the policy, and some servers run it anyway.
     if ('method' in message && !message.method.startsWith('notifications/')) return;
     void back.send(message).catch(() => {});
   }
@@ -98,7 +98,7 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
     if (one.method === 'initialize') back.setProtocolVersion?.(String(message.result.protocolVersion));
     toFront(one.method === 'tools/list' ? { ...message, result: withoutHidden(message.result) } : message, id);
   }
-  /** Over HTTP everything travels in the answer to some request. */
+  /** Over HTTP every message travels in the response to some request. */
   function relatedTo(message: { readonly method: string; readonly params?: Record<string, unknown> | undefined }): RequestId | undefined {
     const token = message.method === 'notifications/progress' ? message.params?.progressToken : undefined;
     if (token !== undefined) return [...pending].find(([, { progressToken }]) => progressToken === token)?.[0];
@@ -109,14 +109,14 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
     return { ...result, tools: result.tools.filter((tool: { name?: unknown } | null) => deps.exposes(String(tool?.name))) };
   }
 
-  /** What the agent says before the server is there. */
+  /** Messages from the agent before the server is ready. */
   let early: JSONRPCMessage[] | undefined = [];
   front.onmessage = (message: JSONRPCMessage) => {
     if (!early) return fromFront(message);
     if (early.length < MAX_PENDING) return void early.push(message);
     if (!('method' in message && 'id' in message)) return;
-    const words = `The MCP server "${deps.server}" has not started yet, and ${MAX_PENDING} messages wait for it already`;
-    toFront({ jsonrpc: '2.0', id: message.id, error: { code: SERVER_GONE, message: words } }, message.id);
+    const reason = `The MCP server "${deps.server}" has not started yet, and ${MAX_PENDING} messages already wait for it`;
+    toFront({ jsonrpc: '2.0', id: message.id, error: { code: SERVER_UNAVAILABLE, message: reason } }, message.id);
   };
   front.onclose = () => over(undefined);
   back.onmessage = fromBack;
@@ -132,14 +132,14 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
       for (const message of early ?? [])
         if ('method' in message && 'id' in message)
           pending.set(message.id, { method: message.method, progressToken: undefined, taken: new AbortController() });
-      over(wordsOf(error));
+      over(reasonOf(error));
     },
   );
   return () => over(undefined);
 }
 
-/** `fetch failed` is all that Node says of a server that is not there; the rest is in the cause. */
-function wordsOf(error: unknown): string {
+/** Node reports only `fetch failed` for an unreachable server; the cause has the details. */
+function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   const code = (cause as NodeJS.ErrnoException | undefined)?.code;
   return code === undefined ? message : `${message} (${code})`;

@@ -1,6 +1,6 @@
-// Agents of the 2026 era at a bridge over HTTP: there is no handshake, and every request is complete in itself. The server behind it knows connections, so
-// there is one for all of them, in the words of the 2025 era. What the server asks in the middle of a request is answered with a question there, and the
-// agent comes again with the answer (paused-turns.ts).
+// Agents of the 2026 era at a bridge over HTTP: no handshake, and every request is complete in itself. The server behind needs a
+// connection, so all requests share one in the 2025 era. If the server sends a request meanwhile, the agent receives it as its answer and
+// calls again with the result (paused-turns.ts).
 import { Client, InMemoryTransport, type Transport } from '@modelcontextprotocol/client';
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -18,30 +18,30 @@ import type { HttpHandler } from '../transports/http-listener.ts';
 
 const SERVER_GONE = -32000;
 const HANDSHAKE_FIRST = -32000;
-/** Tools may take as long as they like, as they may without us; the agent has a limit of its own. */
+/** Tools may take any time, as without the bridge; the agent has its own limit. */
 const REQUEST_MS = 2 ** 31 - 1;
-/** A person may be away for a while. */
+/** The user may be away for a while. */
 const ANSWER_MS = 30 * 60_000;
 const META = 'io.modelcontextprotocol/';
-/** The requests that may be answered with a question. */
+/** Requests that may be answered with a request for input. */
 const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
 type Params = Readonly<Record<string, unknown>>;
-type Question = { readonly method: string; readonly params: Params | undefined };
+type ServerRequest = { readonly method: string; readonly params: Params | undefined };
 type Request = { readonly method: string; readonly params: Params };
-/** A request under way at the server: whom what it says meanwhile is for. */
-type UnderWay = { readonly ask: ((question: Question) => Promise<Result>) | undefined; tell(method: string, params: Params): void };
+/** A request in flight at the server, which receives the server's messages. */
+type InFlight = { readonly ask: ((question: ServerRequest) => Promise<Result>) | undefined; notify(method: string, params: Params): void };
 
-/** Requests that belong to no connection. `connect` opens one to the server, whose other end is here. */
-export function modernFront(server: string, connect: (front: Transport) => void): HttpHandler {
-  const underWay = new Set<UnderWay>();
-  const paused = createPausedTurns<Result, Question, Result>(ANSWER_MS, () => ({ action: 'cancel' }));
+/** Serves requests without a connection. `connect` opens the one connection to the server. */
+export function statelessHttp(server: string, connect: (front: Transport) => void): HttpHandler {
+  const inFlight = new Set<InFlight>();
+  const paused = createPausedTurns<Result, ServerRequest, Result>(ANSWER_MS, () => ({ action: 'cancel' }));
   const steps = new Map<unknown, (step: Params) => void>();
   let nextToken = 0;
   let behind: Promise<Client> | undefined;
 
-  /** A server does not say which request it speaks of; where there is one, it is that. */
-  const only = (): UnderWay | undefined => (underWay.size === 1 ? [...underWay][0] : undefined);
+  /** A server does not name the request it refers to; if only one is in flight, it is that one. */
+  const only = (): InFlight | undefined => (inFlight.size === 1 ? [...inFlight][0] : undefined);
 
   async function open(capabilities: Params): Promise<Client> {
     const [ours, front] = InMemoryTransport.createLinkedPair();
@@ -53,13 +53,15 @@ export function modernFront(server: string, connect: (front: Transport) => void)
     client.setNotificationHandler('notifications/tools/list_changed', () => notify.toolsChanged());
     client.setNotificationHandler('notifications/prompts/list_changed', () => notify.promptsChanged());
     client.setNotificationHandler('notifications/resources/list_changed', () => notify.resourcesChanged());
-    client.fallbackNotificationHandler = async ({ method, params = {} }) => only()?.tell(method, params);
+    client.fallbackNotificationHandler = async ({ method, params = {} }) => only()?.notify(method, params);
     client.fallbackRequestHandler = ({ method, params }) => {
       const ask = only()?.ask;
-      return ask ? ask({ method, params }) : Promise.reject(new Error('whose question this is cannot be told, so nobody was asked'));
+      return ask
+        ? ask({ method, params })
+        : Promise.reject(new Error('the server does not name the request it refers to, so the user was not asked'));
     };
     await client.connect(ours);
-    // Read off the wire: the SDK drops the progress of a request that it has heard the answer to, and both may come at once.
+    // Reads from the wire: the SDK drops the progress of an answered request, and both may arrive together.
     const take = ours.onmessage;
     ours.onmessage = (message, extra) => {
       const isStep = 'method' in message && message.method === 'notifications/progress';
@@ -76,25 +78,25 @@ export function modernFront(server: string, connect: (front: Transport) => void)
     });
     return behind;
   }
-  async function passOn(client: Client, { method, params }: Request, about: Listening & Pick<UnderWay, 'ask'>): Promise<Result> {
-    const { signal, tell, progressToken, flushed, ask } = about;
-    const one: UnderWay = { ask, tell };
+  async function passOn(client: Client, { method, params }: Request, about: Notifier & Pick<InFlight, 'ask'>): Promise<Result> {
+    const { signal, notify, progressToken, flushed, ask } = about;
+    const one: InFlight = { ask, notify };
     const token = `step-${nextToken++}`;
     const meta = { ...(params._meta as Params | undefined), progressToken: token };
-    underWay.add(one);
-    if (progressToken !== undefined) steps.set(token, (step) => tell('notifications/progress', { ...step, progressToken }));
+    inFlight.add(one);
+    if (progressToken !== undefined) steps.set(token, (step) => notify('notifications/progress', { ...step, progressToken }));
     try {
-      const asked = { method, params: { ...params, ...(progressToken !== undefined && { _meta: meta }) } };
-      const result = (await client.request(asked, AS_IT_IS, { signal, timeout: REQUEST_MS })) as Result;
+      const request = { method, params: { ...params, ...(progressToken !== undefined && { _meta: meta }) } };
+      const result = (await client.request(request, AS_IT_IS, { signal, timeout: REQUEST_MS })) as Result;
       await flushed();
       return result;
     } finally {
-      underWay.delete(one);
+      inFlight.delete(one);
       steps.delete(token);
     }
   }
   async function answer(client: Client, request: Request, { mcpReq }: ServerContext): Promise<Result> {
-    const listening = listeningOf(mcpReq);
+    const listening = notifierOf(mcpReq);
     if (!MAY_ASK.has(request.method)) return passOn(client, request, { ...listening, ask: undefined });
     const state = mcpReq.requestState<string>();
     const listener = { signal: mcpReq.signal, progress: () => {} };
@@ -104,8 +106,8 @@ export function modernFront(server: string, connect: (front: Transport) => void)
         : await paused.resume(state, () => mcpReq.inputResponses?.question as Result | undefined, listener);
     if (!step) throw new Error('The request that was waiting for this answer is over; send it again');
     if ('done' in step) return step.done;
-    const { id, asked } = step.paused;
-    return inputRequired({ inputRequests: { question: asked as never }, requestState: id }) as Result;
+    const { id, request: needed } = step.paused;
+    return inputRequired({ inputRequests: { question: needed as never }, requestState: id }) as Result;
   }
   function serverBefore(client: Client): Server {
     const instructions = client.getInstructions();
@@ -130,32 +132,32 @@ export function modernFront(server: string, connect: (front: Transport) => void)
   };
 }
 
-/** Whatever the server answers is what the agent gets. */
+/** Accepts any answer of the server. */
 const AS_IT_IS = {
   '~standard': { version: 1, vendor: 'acp-switchboard', validate: (value: unknown) => ({ value }) },
 } as const;
 
-/** Without what only the 2026 era has. */
+/** Removes fields that only the 2026 era has. */
 function plain({ _meta, inputResponses: _, requestState: __, ...params }: Params = {}): Params {
   const meta = Object.entries((_meta ?? {}) as Params).filter(([key]) => !key.startsWith(META) && key !== 'progressToken');
   return { ...params, ...(meta.length > 0 && { _meta: Object.fromEntries(meta) }) };
 }
 
-/** Whom what is said of a request goes to, all of it before the answer. */
-type Listening = {
+/** Sends messages about a request in order, all of them before its answer. */
+type Notifier = {
   readonly signal: AbortSignal;
   readonly progressToken: unknown;
-  tell(method: string, params: Params): void;
+  notify(method: string, params: Params): void;
   flushed(): Promise<void>;
 };
 
-function listeningOf({ _meta, notify, signal }: ServerContext['mcpReq']): Listening {
+function notifierOf({ _meta, notify, signal }: ServerContext['mcpReq']): Notifier {
   const sent = createSerialQueue();
   return {
     signal,
     progressToken: _meta?.progressToken,
-    tell(method, params) {
-      void sent.run(() => notify({ method, params } as never)).catch(() => {}); // the client may be gone
+    notify(method, params) {
+      void sent.run(() => notify({ method, params } as never)).catch(() => {}); // the client may have disconnected
     },
     flushed: sent.idle,
   };

@@ -1,11 +1,11 @@
-// The server's end of a bridge: a child of ours, an address, or the client itself.
+// The server's end of a bridge: a child process, a URL, or the client itself.
 import { SSEClientTransport, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import { type Children, type ServerProcess, serverProcess } from '../gateway/server-process.ts';
 import { type AskClient, acpBack } from './acp-upstream.ts';
 import type { ClientServer } from './client-server.ts';
 
 export type BackDeps = {
-  /** The session's directory, which the client's stdio servers are started in. */
+  /** The session's directory, in which the client's stdio servers start. */
   readonly cwd: string | undefined;
   readonly askClient: AskClient;
   readonly children: Children | undefined;
@@ -25,7 +25,7 @@ export function openBack(server: ClientServer, { cwd, askClient, children }: Bac
   }
 }
 
-/** Long enough for a server to hear that a session of its has ended. */
+/** Time for a server to learn that a session has ended. */
 const FAREWELL_MS = 2000;
 
 function overHttp(url: string, headers: Readonly<Record<string, string>>): Transport {

@@ -1,4 +1,4 @@
-// A foreign tool as agents may see it: without characters that people do not see and models do, and known again by its hash.
+// A foreign tool as agents may see it: without characters that models read and people do not see, and identified by its hash.
 import { createHash } from 'node:crypto';
 import type { JsonSchema } from '../server/tool.ts';
 
@@ -9,8 +9,8 @@ export type ForeignTool = {
   readonly inputSchema: JsonSchema;
 };
 
-/** Control characters (but for tab and line end), zero-width ones, bidirectional overrides, tags and private use. */
-const UNSEEN = /[^\P{C}\t\n\r]|[\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF\u{E0000}-\u{E007F}]/gu;
+/** Control characters (except tab and line ends), zero-width characters, bidirectional overrides, tags and private use. */
+const INVISIBLE = /[^\P{C}\t\n\r]|[\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF\u{E0000}-\u{E007F}]/gu;
 const MAX_DESCRIPTION = 8192;
 const NAME = /^[A-Za-z0-9_.-]{1,100}$/;
 
@@ -27,7 +27,7 @@ export function cleanTool(raw: {
   let removed = 0;
   const clean = (value: unknown): unknown => {
     if (typeof value === 'string')
-      return value.replace(UNSEEN, () => {
+      return value.replace(INVISIBLE, () => {
         removed++;
         return '';
       });
@@ -41,7 +41,7 @@ export function cleanTool(raw: {
   return { tool: { name: raw.name, title, description, inputSchema }, removed };
 }
 
-/** The same for the same tool, in whatever order its members come. */
+/** The same for the same tool, in any order of its members. */
 export function hashOf(tool: ForeignTool): string {
   return createHash('sha256').update(canonical(tool)).digest('hex');
 }

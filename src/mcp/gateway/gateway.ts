@@ -1,5 +1,5 @@
-// The configured servers' tools among ours: `docs-search` is `search` of the server `docs`. Their credentials stay here, and what they say of
-// their tools is what agents get to read, so it is cleaned, and a tool that has changed since it was first seen is not offered.
+// The tools of configured servers: `docs-search` is `search` of the server `docs`. Credentials stay in the switchboard. Agents read the
+// tools' descriptions, so those are cleaned, and a tool that changed since it was first seen is not offered.
 
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { cleanTool, type ForeignTool, hashOf } from './clean-tool.ts';
 import type { Children } from './server-process.ts';
 import type { Upstream } from './upstream.ts';
 
-/** The hash under which a tool was first seen; `keep` writes it down. */
+/** The hash under which a tool was first seen; `keep` stores it. */
 export type Pins = { find(server: string, tool: string): string | undefined; keep(server: string, tool: string, hash: string): void };
 
 export type GatewayOptions = {
@@ -25,29 +25,29 @@ export type GatewayOptions = {
 
 export type Gateway = {
   tools(): readonly HostTool[];
-  /** Resolves when every server has said what its tools are, or long enough was waited for them. */
+  /** Resolves when every server has listed its tools, or the wait is over. */
   ready(): Promise<void>;
   close(): Promise<void>;
 };
 
 const DOWN = '[not available at the moment]';
 const CALL_MS = 300_000;
-/** Agents ask for the list once, when a session begins: it is worth a moment. */
+/** Agents list tools once, when a session starts, so waiting is worth it. */
 const READY_MS = 10_000;
 
 export function createGateway({ servers, version, pins, onChange, report, children }: GatewayOptions): Gateway {
   const tools = new Map<string, readonly HostTool[]>();
-  /** Of all servers; asked for at every call. */
+  /** Of all servers; read for every call. */
   let all: readonly HostTool[] = [];
   const changed = () => {
     all = [...tools.values()].flat();
     onChange();
   };
   const upstreams: Upstream[] = [];
-  const said = new Set<string>();
+  const reported = new Set<string>();
   const once = (text: string) => {
-    if (!said.has(text)) report(text);
-    said.add(text);
+    if (!reported.has(text)) report(text);
+    reported.add(text);
   };
   let starting: Promise<void> | undefined;
 
@@ -71,7 +71,7 @@ export function createGateway({ servers, version, pins, onChange, report, childr
           once(`the MCP server "${name}" is not available: ${why}; it is tried again`);
           const known = tools.get(name);
           if (!known || known.some(({ description }) => description.startsWith(DOWN))) return;
-          // Still listed: a call tries it at once, and agents that ask for the list only once find the tools again.
+          // Still listed: a call reconnects at once, and agents that list only once keep the tools.
           tools.set(
             name,
             known.map((tool) => ({ ...tool, description: `${DOWN} ${tool.description}` })),
@@ -126,7 +126,7 @@ function hostTool(server: string, { name, title, description, inputSchema }: For
     title: title ?? name,
     description,
     inputSchema,
-    effect: 'foreign', // what it says of itself is no evidence
+    effect: 'foreign', // a tool's own annotations are no evidence
     needs: [],
     timeoutMs: CALL_MS,
     server,
@@ -134,12 +134,11 @@ function hostTool(server: string, { name, title, description, inputSchema }: For
   };
 }
 
-// A configured server as agents are told of it: as it is, for those who want no gateway in between.
-/** The same as if the client had brought it. */
+// A configured server as if the client had brought it, for agents without the gateway.
 export const clientServer = ({ name, at }: McpServerSettings): ClientServer =>
   'url' in at ? { kind: 'http', name, ...at } : { kind: 'stdio', name, command: at.command, args: at.args, env: at.env };
 
-/** The `mcpServers` entry, as JSON text; undefined where the program cannot be found. */
+/** The `mcpServers` entry as JSON text; undefined if the program cannot be found. */
 export function directEntry({ name, at }: McpServerSettings, env: NodeJS.ProcessEnv): string | undefined {
   if ('url' in at) return JSON.stringify({ type: 'http', name, url: at.url, headers: pairs(at.headers) });
   const command = findProgram(at.command, env);
@@ -148,7 +147,7 @@ export function directEntry({ name, at }: McpServerSettings, env: NodeJS.Process
 
 const pairs = (values: Readonly<Record<string, string>>) => Object.entries(values).map(([name, value]) => ({ name, value }));
 
-/** Agents must be given an absolute path. */
+/** Agents need an absolute path. */
 function findProgram(command: string, { PATH = '', PATHEXT = '' }: NodeJS.ProcessEnv): string | undefined {
   if (path.isAbsolute(command)) return command;
   const endings = process.platform === 'win32' ? PATHEXT.split(';') : [''];

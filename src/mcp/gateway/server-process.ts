@@ -1,4 +1,4 @@
-// An MCP server as a child process of ours: in a group of its own, so that what it starts (npx and the like) ends with it.
+// An MCP server as a child process, in its own process group, so that everything it starts (npx and the like) stops with it.
 import type { ChildProcess } from 'node:child_process';
 import { type JSONRPCMessage, parseJSONRPCMessage, type RequestId, serializeMessage, type Transport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
@@ -17,13 +17,13 @@ export type ServerProgram = {
 const GRACE_MS = 2000;
 
 export type ServerProcess = Transport & {
-  /** How it ended, once it has. */
+  /** How it exited, once it has. */
   readonly exit: string | undefined;
-  /** Has a look at what it says, before anything is made of it; true when it is not for `onmessage`. */
+  /** Sees each message first; returns true for a message that `onmessage` must not get. */
   take?: ((message: unknown) => boolean) | undefined;
 };
 
-/** Whoever sees to what a killed process of ours leaves behind. */
+/** Tracks processes for cleanup after a crash. */
 export type Children = { readonly mark: string; readonly started: (pid: number) => void };
 
 export function serverProcess({ command, args, env, cwd }: ServerProgram, children: Children | undefined): ServerProcess {
@@ -57,7 +57,7 @@ export function serverProcess({ command, args, env, cwd }: ServerProgram, childr
     },
     start: () =>
       new Promise((resolve, reject) => {
-        // Not our whole environment: it holds what is meant for agents.
+        // Not our whole environment: it contains values meant for agents.
         const started = spawn(command, [...args], {
           stdio: ['pipe', 'pipe', 'ignore'],
           env: { ...getDefaultEnvironment(), ...env, ...(children && { [MARK]: children.mark }) },
@@ -74,13 +74,13 @@ export function serverProcess({ command, args, env, cwd }: ServerProgram, childr
           exit ??= error.code === 'ENOENT' ? `"${command}" was not found` : `"${command}" could not be started (${error.code})`;
           reject(new Error(exit));
         });
-        started.stdin?.on('error', () => {}); // its end is told by `close`
+        started.stdin?.on('error', () => {}); // `close` reports its exit
         started.stdout?.on('error', () => {});
         started.stdout?.on('data', read);
         started.once('close', (code, signal) => {
           exit ??= signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`;
           process.off('exit', killTree);
-          killTree(); // whatever of it has outlived its root
+          killTree(); // kills what outlived the root process
           self.onclose?.();
         });
       }),
@@ -96,8 +96,7 @@ export function serverProcess({ command, args, env, cwd }: ServerProgram, childr
   return self;
 }
 
-// Calls of the tools of a server that is a child of ours, in the words of the 2025 era: asked and heard without the way through the SDK, whose
-// connection it is otherwise.
+// Calls of a child server's tools in the 2025 era, without the overhead of the SDK, which owns the connection otherwise.
 type Pending = { readonly progress: (text: string) => void; readonly done: (outcome: ToolOutcome | Error) => void };
 type Message = {
   readonly id?: RequestId;
@@ -109,7 +108,7 @@ type Message = {
 
 export type ServerCalls = {
   call(tool: string, args: ToolArgs, context: Pick<CallContext, 'signal' | 'progress'>): Promise<ToolOutcome>;
-  /** The server has ended. */
+  /** The server has exited. */
   over(why: string): void;
 };
 
@@ -135,20 +134,20 @@ export function serverCalls(server: ServerProcess): ServerCalls {
     call: (tool, args, { signal, progress }) =>
       new Promise((resolve, reject) => {
         if (signal.aborted) return reject(new DOMException('cancelled', 'AbortError'));
-        const id = `call-${nextId++}`; // of no form that the SDK uses
-        const takeBack = () => {
+        const id = `call-${nextId++}`; // a form of id that the SDK does not use
+        const cancel = () => {
           const params = { requestId: id, reason: 'cancelled' };
-          void server.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {}); // its end is told by itself
+          void server.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {}); // its exit is reported elsewhere
           done(new DOMException('cancelled', 'AbortError'));
         };
         const done = (outcome: ToolOutcome | Error) => {
           pending.delete(id);
-          signal.removeEventListener('abort', takeBack);
+          signal.removeEventListener('abort', cancel);
           if (outcome instanceof Error) reject(outcome);
           else resolve(outcome);
         };
         pending.set(id, { progress, done });
-        signal.addEventListener('abort', takeBack, { once: true });
+        signal.addEventListener('abort', cancel, { once: true });
         const params = { name: tool, arguments: args, _meta: { progressToken: id } };
         server.send({ jsonrpc: '2.0', id, method: 'tools/call', params }).catch((error: Error) => done(new ToolFailure(error.message)));
       }),

@@ -1,4 +1,4 @@
-// One configured MCP server: connected when a session first needs tools, connected again when it has died.
+// One configured MCP server: connected when a session first needs tools, and reconnected after it exits.
 import { Client, StreamableHTTPClientTransport, type Tool, type Transport } from '@modelcontextprotocol/client';
 import { type CallContext, type ToolArgs, ToolFailure, type ToolOutcome } from '../server/tool.ts';
 import type { McpServerSettings } from '../settings.ts';
@@ -10,7 +10,7 @@ export type UpstreamEvents = {
 };
 
 export type Upstream = {
-  /** Resolves once it has said what its tools are, or cannot. */
+  /** Resolves once it has listed its tools, or failed to. */
   start(): Promise<void>;
   call(tool: string, args: ToolArgs, context: CallContext): Promise<ToolOutcome>;
   close(): Promise<void>;
@@ -19,7 +19,7 @@ export type Upstream = {
 type Connected = { readonly client: Client; readonly calls: ServerCalls | undefined };
 
 const CONNECT_MS = 30_000;
-/** The limit of a tool is the tool's, and ends the call by its signal. */
+/** The tool's own limit ends the call by its signal. */
 const CALL_MS = 2 ** 31 - 1;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
@@ -45,7 +45,7 @@ export function createUpstream(settings: McpServerSettings, version: string, on:
       { name: 'acp-switchboard', version },
       { listChanged: { tools: { onChanged: (error, tools) => void (!error && tools && on.onTools(tools)) } } },
     );
-    const { transport, calls } = wayTo(settings, on.children);
+    const { transport, calls } = transportTo(settings, on.children);
     await one.connect(transport, { timeout: CONNECT_MS });
     one.onclose = () => {
       client = undefined;
@@ -58,7 +58,7 @@ export function createUpstream(settings: McpServerSettings, version: string, on:
     retryMs = FIRST_RETRY_MS;
     return { client: one, calls: one.getNegotiatedProtocolVersion()?.startsWith('2025') ? calls : undefined };
   }
-  /** In the background, ever less often; a call tries at once. */
+  /** Retries in the background, less and less often; a call retries at once. */
   function again(): void {
     clearTimeout(retry);
     retry = setTimeout(() => void self.start(), retryMs);
@@ -99,8 +99,11 @@ export function createUpstream(settings: McpServerSettings, version: string, on:
   return self;
 }
 
-/** `calls` is a shorter way for calls, where there is one. */
-function wayTo({ at }: McpServerSettings, children: Children | undefined): { readonly transport: Transport; readonly calls?: ServerCalls } {
+/** `calls` is a faster path for calls, if there is one. */
+function transportTo(
+  { at }: McpServerSettings,
+  children: Children | undefined,
+): { readonly transport: Transport; readonly calls?: ServerCalls } {
   if ('url' in at) return { transport: new StreamableHTTPClientTransport(new URL(at.url), { requestInit: { headers: at.headers } }) };
   const transport = serverProcess(at, children);
   return { transport, calls: serverCalls(transport) };

@@ -1,8 +1,8 @@
-// One call of a lent tool: checked, decided, run in bounded time, its output bounded too. The agent always gets words it can act on.
+// One call of a host tool: validated, decided, run with a time limit and an output limit. The agent always gets a message it can act on.
 import { passGate, type ToolGate } from './gate.ts';
 import { type HostTool, type SessionHost, type ToolArgs, ToolFailure, type ToolOutcome } from './tool.ts';
 
-/** What happened, for the audit log. `args` are the caller's own and may hold secrets. */
+/** What happened, for the audit log. `args` are the caller's own and may contain secrets. */
 export type ToolEvent = {
   readonly kind: 'called' | 'denied' | 'failed' | 'refused-token';
   readonly sessionId: string | undefined;
@@ -13,7 +13,7 @@ export type ToolEvent = {
   readonly reason: string | undefined;
 };
 
-/** Says what is wrong with arguments; undefined when nothing is. */
+/** Returns the problem with the arguments, if any. */
 export type ArgsCheck = (tool: HostTool, args: unknown) => string | undefined | Promise<string | undefined>;
 
 export type CallDeps = {
@@ -21,11 +21,11 @@ export type CallDeps = {
   readonly check: ArgsCheck;
   readonly onEvent: (event: ToolEvent) => void;
   readonly maxOutputBytes: number;
-  /** Takes secrets out of what agents get to read; left out, results go as they are. */
+  /** Removes secrets from results; without it, results pass unchanged. */
   readonly clean?: ((text: string) => string) | undefined;
 };
 
-/** `abort` is for this call alone: aborted by whoever takes it back, by the end of its session, and by the tool's time limit. */
+/** `abort` belongs to this call: aborted by its cancellation, by the end of its session, and by the tool's time limit. */
 export type Caller = { readonly abort: AbortController; readonly progress: (text: string) => void };
 
 export async function callTool(
@@ -40,7 +40,7 @@ export async function callTool(
   const wrong = await deps.check(tool, args);
   if (wrong !== undefined) return failed(`The arguments of ${tool.name} are not valid: ${wrong}`);
   const request = { ...about, cwd: host.cwd, roots: host.roots, effect: tool.effect };
-  // Before the time limit begins: a person who decides may take their time.
+  // Before the time limit starts: a user's decision may take any time.
   const verdict = await passGate(() => deps.gate(request, signal), signal);
   if (!verdict.allow) {
     deps.onEvent({ ...about, kind: 'denied', reason: verdict.reason });
@@ -51,14 +51,14 @@ export async function callTool(
     isLate = true;
     abort.abort();
   };
-  // Signals made of others are slow to make and slower to forget, and somebody waits for every call.
+  // Combined signals are slow to create and slower to release, and every call would wait for that.
   const timer = tool.timeoutMs === undefined ? undefined : setTimeout(end, tool.timeoutMs).unref();
   try {
     const outcome = await until(signal, tool.run(args, { host, signal, progress, evaluatedPath: verdict.evaluatedPath }));
     deps.onEvent({ ...about, kind: 'called', reason: undefined });
     return bounded(cleaned(outcome, deps.clean), deps.maxOutputBytes);
   } catch (error) {
-    const reason = isLate ? `it did not end within ${tool.timeoutMs} ms` : wordsOf(error);
+    const reason = isLate ? `it did not finish within ${tool.timeoutMs} ms` : reasonOf(error);
     deps.onEvent({ ...about, kind: 'failed', reason });
     return failed(`${tool.name} failed: ${reason}`);
   } finally {
@@ -66,16 +66,16 @@ export async function callTool(
   }
 }
 
-export const failed = (words: string): ToolOutcome => ({ content: [{ type: 'text', text: words }], isError: true });
+export const failed = (message: string): ToolOutcome => ({ content: [{ type: 'text', text: message }], isError: true });
 
-/** What went wrong is told; a bug of ours is told as one, since its words were not written for an agent. */
-function wordsOf(error: unknown): string {
+/** The reason for the agent. The message of a bug was not written for an agent, so it is marked as unexpected. */
+function reasonOf(error: unknown): string {
   if (error instanceof ToolFailure) return error.message;
   if (error instanceof Error && error.name === 'AbortError') return 'it was cancelled';
   return `an unexpected error (${error instanceof Error ? error.message : String(error)})`;
 }
 
-/** A tool that does not heed its signal is not waited for. */
+/** Does not wait for a tool that ignores its signal. */
 function until<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancelled = () => reject(new DOMException('cancelled', 'AbortError'));
@@ -95,7 +95,7 @@ function until<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-/** Images and the like, which a search for secrets would only spoil. */
+/** Binary content, which redaction would only corrupt. */
 const BINARY = new Set(['data', 'blob']);
 
 function cleaned(outcome: ToolOutcome, clean: CallDeps['clean']): ToolOutcome {
@@ -111,7 +111,7 @@ function cleaned(outcome: ToolOutcome, clean: CallDeps['clean']): ToolOutcome {
 
 const sizeOf = (value: unknown): number => (value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value)));
 
-/** Agents put all of it into their context; what is too long is cut, and says so. */
+/** Agents put all of it into their context, so output that is too long is cut and marked. */
 function bounded(outcome: ToolOutcome, maxBytes: number): ToolOutcome {
   let left = maxBytes;
   let isCut = false;
@@ -123,16 +123,16 @@ function bounded(outcome: ToolOutcome, maxBytes: number): ToolOutcome {
     }
     isCut = true;
     if (block.type !== 'text') return [];
-    const kept = Buffer.from(block.text)
+    const beginning = Buffer.from(block.text)
       .subarray(0, left)
       .toString('utf8')
       .replace(/\uFFFD$/, '');
     left = 0;
-    return [{ ...block, text: kept }];
+    return [{ ...block, text: beginning }];
   });
   const { content: _, structuredContent, ...others } = outcome;
-  const isTooMuchBeside = sizeOf(structuredContent) + sizeOf(others) > maxBytes;
-  if (!isCut && !isTooMuchBeside) return outcome;
-  const rest = isTooMuchBeside ? { isError: outcome.isError === true } : others;
+  const isRestTooLarge = sizeOf(structuredContent) + sizeOf(others) > maxBytes;
+  if (!isCut && !isRestTooLarge) return outcome;
+  const rest = isRestTooLarge ? { isError: outcome.isError === true } : others;
   return { ...rest, content: [...content, { type: 'text', text: `[cut: a tool's output may have ${maxBytes} bytes]` }] };
 }

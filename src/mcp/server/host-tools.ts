@@ -1,4 +1,5 @@
-// Lends tools to agents: a server for each session, by whichever way its agent takes. Nothing listens before a session needs it.
+// Attaches host tools to sessions: one MCP server for each session, over a transport its agent supports. Nothing listens before a session
+// needs it.
 import { randomBytes } from 'node:crypto';
 import { createPipe, type Pipe } from '../transports/acp-transport.ts';
 import type { HttpHandler } from '../transports/http-listener.ts';
@@ -10,37 +11,37 @@ import type { Served, ServerInfo } from './sdk-server.ts';
 import type { HostTool } from './tool.ts';
 import { ToolServer, type ToolServerDeps, type ToolSession, tokenKey } from './tool-server.ts';
 
-/** How the names begin that our servers have on an agent's own connection. */
+/** Prefix of our servers' names on an agent's ACP connection. */
 export const OUR_SERVER = 'switchboard-';
 
 export type HostToolsOptions = {
   readonly version: string;
   readonly shim: Shim;
-  /** Asked each time, since tools of other servers come and go. */
+  /** Read for every call, because tools of other servers come and go. */
   readonly tools: () => readonly HostTool[];
-  /** One of them; left out, it is looked for among all. */
+  /** Finds one tool; by default it is searched among all. */
   readonly find?: ((name: string) => HostTool | undefined) | undefined;
   readonly toolsKnown?: (() => Promise<void>) | undefined;
   readonly gate: ToolGate;
   readonly onEvent: (event: ToolEvent) => void;
-  /** The tools cannot be had, for anybody, and why. */
+  /** The tools could not be loaded, and why. */
   readonly onUnserved?: ((why: string) => void) | undefined;
   readonly maxOutputBytes: number;
   readonly clean?: ((text: string) => string) | undefined;
 };
 
-export type Lent = {
+export type Attached = {
   readonly toolServer: ToolServer;
-  /** The `mcpServers` entry, as JSON text. It alone has the token. */
+  /** The `mcpServers` entry as JSON text. Only it contains the token. */
   entry(name: string): string;
 };
 
 export type HostTools = {
-  /** A server for a session that is about to be opened. Calls back at once, unless a listener has to be opened first. */
-  attach(transport: McpTransport, toolSession: ToolSession, done: (lent: Lent | Error) => void): void;
-  /** A way to a lease through the ACP connection, for the agent that was lent it. */
+  /** Creates a server for a session that is about to open. Calls back at once, unless a listener must be opened first. */
+  attach(transport: McpTransport, toolSession: ToolSession, done: (attached: Attached | Error) => void): void;
+  /** A connection to a tool server through the ACP connection of its agent. */
   pipe(toolServer: ToolServer): Pipe;
-  /** The tools are others now. */
+  /** The list of tools has changed. */
   toolsChanged(): void;
   close(): void;
 };
@@ -56,11 +57,11 @@ export function createHostTools(options: HostToolsOptions): HostTools {
     if (toolServer) return toolServer;
     options.onEvent({
       ...{ kind: 'refused-token', sessionId: undefined, agent: undefined, server: 'switchboard', tool: undefined, args: undefined },
-      reason: 'a token that is not valid, or no longer',
+      reason: 'invalid or expired token',
     });
     return undefined;
   }
-  /** Returns what forgets it again, for a connection that ends before its lease. */
+  /** Returns a function that removes it, for a connection that ends before its server. */
   function keep(toolServer: ToolServer, one: Served): () => void {
     const all = served.get(toolServer) ?? new Set();
     all.add(one);
@@ -72,14 +73,14 @@ export function createHostTools(options: HostToolsOptions): HostTools {
     };
   }
 
-  /** What answers is loaded when it is first needed. No descriptor may be free then, or the package be another: that costs the tools and nothing else. */
+  /** Code is loaded on first use. That can fail, with no free descriptor or a replaced package: it costs only the tools. */
   function unserved(error: unknown): string {
     const why = `the part of the switchboard that serves tools could not be loaded (${(error as Error).message}); only a new start helps`;
     options.onUnserved?.(why);
     return why;
   }
 
-  /** Kept: to import what is loaded already takes a while, and somebody waits. */
+  /** Cached: importing a loaded module takes a while, and a call waits for it. */
   let checkArgs: ArgsCheck | undefined;
   const { gate, onEvent, maxOutputBytes, tools, toolsKnown = async () => {} } = options;
   const find = options.find ?? ((name: string) => tools().find((tool) => tool.name === name));
@@ -111,7 +112,7 @@ export function createHostTools(options: HostToolsOptions): HostTools {
         })
         .catch((error: unknown) => {
           unserved(error);
-          socket.destroy(); // the shim ends with it, and the agent sees its server gone
+          socket.destroy(); // the shim exits with it, and the agent sees its server exit
         }),
     serveHttp(toolServer) {
       const handler =
@@ -143,7 +144,7 @@ export function createHostTools(options: HostToolsOptions): HostTools {
       void import('./sdk-server.ts')
         .then(({ serveTransport }) => {
           if (toolServer.isRevoked) void pipe.close();
-          else keep(toolServer, serveTransport(toolServer, pipe, info, pipe.isTakenBack));
+          else keep(toolServer, serveTransport(toolServer, pipe, info, pipe.isCancelled));
         })
         .catch((error: unknown) => pipe.refuse(unserved(error)));
       return pipe;

@@ -1,5 +1,5 @@
-// Connections over HTTP, of which HTTP knows nothing: each handshake of the 2025 era opens one, kept by the id that its later requests carry. Without
-// it a call could not be taken back and nothing could be told unasked. The 2026 era has no handshake, and every request is complete in itself.
+// Connections over HTTP: each handshake of the 2025 era opens one, identified by the id of its later requests. Without connections a call
+// could not be cancelled and the server could not send notifications. The 2026 era has no handshake: every request is complete in itself.
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import {
@@ -9,24 +9,24 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { HttpHandler } from '../transports/http-listener.ts';
-import { type Message, type PlainCall, plainCall, takenBack } from './plain-calls.ts';
+import { cancelledId, type Message, type PlainCall, plainCall } from './plain-calls.ts';
 
-/** Of one agent to one server. Agents have one, and leave some behind without a word; the oldest goes. */
+/** Per agent and server. Agents need one and silently abandon some; the oldest is dropped. */
 const MAX_CONNECTIONS = 16;
 const VERSIONS: ReadonlySet<unknown> = new Set([undefined, '2025-03-26', '2025-06-18', '2025-11-25']);
 
 export type HttpSessions = { readonly handle: HttpHandler; close(): void };
 
-/** Answers a call of a tool by itself. */
+/** Answers a tool call without the SDK. */
 export type AnswerCall = (call: PlainCall, abort: AbortController) => Promise<object>;
 
 type Connection = {
   readonly front: WebStandardStreamableHTTPServerTransport;
-  /** Calls that are answered without it, by their ids. */
+  /** Calls answered without the SDK, by id. */
   readonly calls: Map<RequestId, AbortController>;
 };
 
-/** `otherwise` is for requests that belong to no connection and open none. */
+/** `otherwise` handles requests that neither belong to a connection nor open one. */
 export function httpSessions(open: (front: Transport) => void, otherwise: HttpHandler, answerCall?: AnswerCall): HttpSessions {
   const connections = new Map<string, Connection>();
 
@@ -54,35 +54,35 @@ export function httpSessions(open: (front: Transport) => void, otherwise: HttpHa
     const id = request.headers.get('mcp-session-id');
     const known = id === null ? undefined : connections.get(id);
     if (known) {
-      // What an answer is too late for is over: answers are not kept, so nobody can come back for this one.
-      const takeBack = () => {
+      // Answers are not stored, so a request whose response is gone is cancelled.
+      const cancel = () => {
         for (const requestId of requestIds(parsedBody))
           known.front.onmessage?.({
             ...{ jsonrpc: '2.0', method: 'notifications/cancelled' },
             params: { requestId, reason: 'the connection was closed' },
           });
       };
-      request.signal.addEventListener('abort', takeBack, { once: true });
+      request.signal.addEventListener('abort', cancel, { once: true });
       return known.front.handleRequest(request, body);
     }
     if (id !== null) return refusal(404, -32001, 'This session has ended; open another with initialize', parsedBody);
     return isInitializeRequest(parsedBody) ? connect().handleRequest(request, body) : otherwise(request, parsedBody);
   }
-  /** Most of what agents send. Who wants to hear of progress needs a stream for the answer. */
-  function quick(headers: IncomingHttpHeaders, body: unknown, gone: AbortController): Promise<object> | undefined {
+  /** Handles most requests. A client that wants progress needs a stream for the answer. */
+  function answerDirectly(headers: IncomingHttpHeaders, body: unknown, abort: AbortController): Promise<object> | undefined {
     const known = connections.get(String(headers['mcp-session-id']));
     if (!known || !answerCall || typeof body !== 'object' || body === null) return undefined;
-    const cancelled = takenBack(body as Message);
+    const cancelled = cancelledId(body as Message);
     if (cancelled !== undefined) known.calls.get(cancelled)?.abort();
     const call = plainCall(body as Message);
     if (!call || call.progressToken !== undefined || known.calls.has(call.id)) return undefined;
     if (!VERSIONS.has(headers['mcp-protocol-version']) || !headers.accept?.includes('application/json')) return undefined;
-    known.calls.set(call.id, gone);
-    return answerCall(call, gone).finally(() => known.calls.delete(call.id));
+    known.calls.set(call.id, abort);
+    return answerCall(call, abort).finally(() => known.calls.delete(call.id));
   }
 
   return {
-    handle: answerCall ? Object.assign(handle, { quick }) : handle,
+    handle: answerCall ? Object.assign(handle, { answerDirectly }) : handle,
     close() {
       for (const { front } of [...connections.values()]) void front.close();
     },

@@ -1,26 +1,26 @@
-// More servers in the list a session is opened with. What the editor wrote stays as it wrote it; ours are added behind it.
+// Adds servers to the list a session is opened with. The client's entries stay unchanged; ours follow them.
 import type { Span } from '../../wire/frame.ts';
 import { elements, member, members, stringAt } from '../../wire/json-path.ts';
 import type { Patch } from '../../wire/writer.ts';
 
-/** No underscore: agents build tool names as `server_tool` or `mcp__server__tool`, and take them apart there. */
+/** No underscore: agents build tool names as `server_tool` or `mcp__server__tool` and split them there. */
 const NAME = 'switchboard';
 
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 
-/** In these the list may be left out; where it must be given, its lack is the agent's to complain about. */
+/** Methods whose list may be missing; where it is required, the agent reports its absence. */
 const MAY_LACK_LIST = new Set(['session/resume', 'session/fork']);
 
-/** Writes servers down, as JSON text, under names that are free; `taken` are the names that are not. */
+/** Writes servers as JSON text under names that are not `taken`. */
 export type Entries = (name: string, taken: readonly (string | undefined)[]) => readonly string[];
 
-/** The change to `params` that adds servers; undefined when there is no list to add them to. */
+/** The patch to `params` that adds servers; undefined if there is no list to extend. */
 export function injection(bytes: Buffer, params: Span | undefined, method: string, entries: Entries): Patch | undefined {
   if (!params || bytes[params.start] !== OPEN_BRACE) return undefined;
   const lists = members(bytes, params.start).filter(({ key }) => key === 'mcpServers');
   const [list, another] = lists;
-  if (another) return undefined; // which of them counts is the agent's to say
+  if (another) return undefined; // duplicate key: the agent decides which counts
   if (!list) {
     if (!MAY_LACK_LIST.has(method)) return undefined;
     const isEmpty = members(bytes, params.start).length === 0;
@@ -34,7 +34,7 @@ export function injection(bytes: Buffer, params: Span | undefined, method: strin
   return last ? { span: at(last.end), text: `,${text}` } : { span: at(list.value.start + 1), text };
 }
 
-/** The same for params that are at hand as text. */
+/** The same for params as text. */
 export function injectedText(paramsText: string, method: string, entries: Entries): string {
   const bytes = Buffer.from(paramsText);
   const patch = injection(bytes, { start: 0, end: bytes.length }, method, entries);
@@ -42,7 +42,7 @@ export function injectedText(paramsText: string, method: string, entries: Entrie
   return `${bytes.toString('utf8', 0, patch.span.start)}${patch.text}${bytes.toString('utf8', patch.span.end)}`;
 }
 
-/** A name the editor uses is the editor's. */
+/** A name the client uses stays the client's. */
 function freeName(taken: readonly (string | undefined)[]): string {
   let name = NAME;
   for (let n = 2; taken.includes(name); n++) name = `${NAME}-${n}`;
@@ -51,20 +51,22 @@ function freeName(taken: readonly (string | undefined)[]): string {
 
 const at = (offset: number): Span => ({ start: offset, end: offset });
 
-// How an agent is best reached with a server: what it says it takes, corrected by what it was seen to take.
+// Chooses the transport for a server: what the agent advertises, corrected by what it was seen to use.
 export type McpTransport = 'acp' | 'http' | 'stdio';
 export type McpTransportSetting = 'auto' | McpTransport | 'off';
 
-/** What is known of earlier sessions of the agent: which transports it has connected by, and which it left alone. */
+/** What earlier sessions of the agent showed: transports it connected by, and transports it ignored. */
 export type SeenTransports = Readonly<Partial<Record<McpTransport, 'connected' | 'ignored'>>>;
 
-/** The best first. Agents that take http are known to drop stdio servers (copilot), so stdio comes last, though every agent must take it. */
+/**
+ * Best first. Agents that accept http are known to drop stdio servers (copilot), so stdio comes last, though every agent must accept it.
+ */
 export function takenTransports(mcpCapabilities: unknown): readonly McpTransport[] {
   const { acp, http } = typeof mcpCapabilities === 'object' && mcpCapabilities !== null ? (mcpCapabilities as Record<string, unknown>) : {};
   return [...(isOffered(acp) ? (['acp'] as const) : []), ...(isOffered(http) ? (['http'] as const) : []), 'stdio'];
 }
 
-/** The first that has worked, else the first not known to fail; when all are, the first again, since the agent may have been changed. */
+/** The first that worked, else the first not known to fail. If all failed, the first again: the agent may have changed. */
 export function chooseTransport(setting: McpTransportSetting, mcpCapabilities: unknown, seen: SeenTransports): McpTransport | undefined {
   if (setting === 'off') return undefined;
   if (setting !== 'auto') return setting;

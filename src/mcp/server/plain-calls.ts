@@ -1,5 +1,5 @@
-// Calls of tools by agents of the 2025 era, which is most of what agents send: answered here, without the way through the SDK and its checks of what
-// is checked anyhow. Everything else, and every call that is not as plain as can be, goes to the SDK, which knows the protocol in full.
+// Answers plain tool calls of the 2025 era, which are most requests of agents, without the SDK's overhead. Everything else goes to the SDK.
+// Goal G14 (a call takes at most 3 times the direct call): 1.2 to 2.0 by the shim and 1.1 to 1.8 over ACP; without this file 1.9 to 2.8 and 1.9 to 4.9.
 import { type JSONRPCMessage, parseJSONRPCMessage, type RequestId, type Transport } from '@modelcontextprotocol/server';
 import { isObject } from '../../json-object.ts';
 import type { ToolArgs } from './tool.ts';
@@ -9,12 +9,12 @@ export type PlainCall = { readonly id: RequestId; readonly name: string; readonl
 
 export type Message = Readonly<Record<string, unknown>>;
 
-/** Undefined for anything but a call of a tool with nothing special about it. */
+/** Undefined for anything but a plain tool call. */
 export function plainCall({ jsonrpc, id, method, params }: Message): PlainCall | undefined {
   if (method !== 'tools/call' || jsonrpc !== '2.0' || !isRequestId(id) || !isObject(params)) return undefined;
   const { name, arguments: args = {}, task, _meta = {} } = params;
   if (typeof name !== 'string' || !isObject(args) || task !== undefined || !isObject(_meta)) return undefined;
-  if (`${META}protocolVersion` in _meta) return undefined; // of the 2026 era
+  if (`${META}protocolVersion` in _meta) return undefined; // 2026 era
   return { id, name, args, progressToken: _meta.progressToken };
 }
 
@@ -22,54 +22,54 @@ const META = 'io.modelcontextprotocol/';
 
 const isRequestId = (value: unknown): value is RequestId => typeof value === 'string' || Number.isSafeInteger(value);
 
-/** The id of the request that a message takes back. */
-export function takenBack({ method, params }: Message): RequestId | undefined {
+/** The id of the request that a message cancels. */
+export function cancelledId({ method, params }: Message): RequestId | undefined {
   if (method !== 'notifications/cancelled' || !isObject(params)) return undefined;
   return isRequestId(params.requestId) ? params.requestId : undefined;
 }
 
 const BROKEN = { error: { code: -32603, message: 'Internal error' } };
 
-/** One call by itself, where its answer is a message of its own. */
+/** Answers one call whose response is a message of its own. */
 export const answerPlainCall = ({ id, name, args }: PlainCall, toolServer: ToolServer, abort: AbortController): Promise<object> =>
   toolServer.call(name, args, { abort, progress: () => {} }).then(
     (result) => ({ jsonrpc: '2.0', id, result }),
     () => ({ jsonrpc: '2.0', id, ...BROKEN }),
   );
 
-/** `inner` need not have looked at the messages it hands over. */
-export function withQuickCalls(inner: Transport, toolServer: ToolServer): Transport {
-  const underWay = new Map<RequestId, AbortController>();
-  /** Before it has been opened, and in the other era, a connection is the SDK's. */
-  let hasShakenHands = false;
+/** `inner` may deliver messages that were not validated. */
+export function withPlainCalls(inner: Transport, toolServer: ToolServer): Transport {
+  const inFlight = new Map<RequestId, AbortController>();
+  /** Before the handshake, and in the 2026 era, a connection belongs to the SDK. */
+  let isInitialized = false;
 
   function take(message: Message): boolean {
-    if (message.method === 'initialize') hasShakenHands = true;
-    const cancelled = takenBack(message);
+    if (message.method === 'initialize') isInitialized = true;
+    const cancelled = cancelledId(message);
     if (cancelled !== undefined) return forget(cancelled);
-    const call = hasShakenHands ? plainCall(message) : undefined;
-    if (!call || underWay.has(call.id)) return false;
+    const call = isInitialized ? plainCall(message) : undefined;
+    if (!call || inFlight.has(call.id)) return false;
     answer(call);
     return true;
   }
-  /** There is no answer to what was taken back. */
+  /** A cancelled request gets no answer. */
   function forget(id: RequestId): boolean {
-    underWay.get(id)?.abort();
-    return underWay.delete(id);
+    inFlight.get(id)?.abort();
+    return inFlight.delete(id);
   }
   function answer({ id, name, args, progressToken }: PlainCall): void {
     const abort = new AbortController();
-    underWay.set(id, abort);
-    const send = (message: JSONRPCMessage) => void inner.send(message, { relatedRequestId: id }).catch(() => {}); // it has gone
+    inFlight.set(id, abort);
+    const send = (message: JSONRPCMessage) => void inner.send(message, { relatedRequestId: id }).catch(() => {}); // the agent may have disconnected
     let steps = 0;
-    const progress = (words: string) => {
-      if (progressToken === undefined || underWay.get(id) !== abort) return;
-      const params = { progressToken: progressToken as RequestId, progress: ++steps, message: words };
+    const progress = (message: string) => {
+      if (progressToken === undefined || inFlight.get(id) !== abort) return;
+      const params = { progressToken: progressToken as RequestId, progress: ++steps, message: message };
       send({ jsonrpc: '2.0', method: 'notifications/progress', params });
     };
     const over = (body: { result: object } | typeof BROKEN) => {
-      if (underWay.get(id) !== abort) return;
-      underWay.delete(id);
+      if (inFlight.get(id) !== abort) return;
+      inFlight.delete(id);
       send({ jsonrpc: '2.0', id, ...body } as JSONRPCMessage);
     };
     toolServer.call(name, args, { abort, progress }).then(
@@ -92,7 +92,7 @@ export function withQuickCalls(inner: Transport, toolServer: ToolServer): Transp
       };
       inner.onerror = (error) => outer.onerror?.(error);
       inner.onclose = () => {
-        for (const id of [...underWay.keys()]) forget(id);
+        for (const id of [...inFlight.keys()]) forget(id);
         outer.onclose?.();
       };
       return inner.start();

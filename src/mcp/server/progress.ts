@@ -1,4 +1,4 @@
-// How a call goes, told to a client that wants to know, in order, and all of it before the answer.
+// Sends progress to a client that wants it: in order, and all of it before the answer.
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { createSerialQueue } from '../../serial-queue.ts';
 
@@ -12,7 +12,7 @@ export function progressOf({ _meta, notify }: ServerContext['mcpReq']): Progress
     progress(message) {
       if (progressToken === undefined) return;
       const params = { progressToken, progress: ++steps, message };
-      void sent.run(() => notify({ method: 'notifications/progress', params })).catch(() => {}); // the client may be gone
+      void sent.run(() => notify({ method: 'notifications/progress', params })).catch(() => {}); // the client may have disconnected
     },
     flushed: sent.idle,
   };

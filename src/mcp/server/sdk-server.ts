@@ -1,4 +1,5 @@
-// The SDK's side of a lease, for both eras of MCP: the 2025 handshake that agents in the field speak, and 2026-07-28. Loaded when an agent first connects.
+// The SDK's side of a tool server, for both eras of MCP: the 2025 handshake that most agents speak, and 2026-07-28. Loaded when an agent
+// first connects.
 import type { Duplex } from 'node:stream';
 import { createMcpHandler, fromJsonSchema, Server, type Transport } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
@@ -6,7 +7,7 @@ import type { HttpHandler } from '../transports/http-listener.ts';
 import { streamTransport } from '../transports/line-transport.ts';
 import { failed } from './call-tool.ts';
 import { httpSessions } from './http-sessions.ts';
-import { answerPlainCall, withQuickCalls } from './plain-calls.ts';
+import { answerPlainCall, withPlainCalls } from './plain-calls.ts';
 import { progressOf } from './progress.ts';
 import type { HostTool } from './tool.ts';
 import type { ToolServer } from './tool-server.ts';
@@ -14,42 +15,42 @@ import type { ToolServer } from './tool-server.ts';
 export type ServerInfo = { readonly name: string; readonly title: string; readonly version: string };
 
 const INSTRUCTIONS =
-  "Tools lent by the user's editor. Files go through the editor, so what it has not saved yet is seen too; paths are absolute or relative to the session's directory.";
+  "Tools of the user's editor. Files go through the editor, so unsaved changes are included; paths are absolute or relative to the session's directory.";
 
 export type Served = { close(): Promise<void>; toolsChanged(): void };
 
-/** Serves a lease over a stream of lines. */
+/** Serves tools over a stream of lines. */
 export function serveStream(toolServer: ToolServer, stream: Duplex, info: ServerInfo): Served {
   const served = serveTransport(toolServer, streamTransport(stream), info);
-  stream.resume(); // it was kept still until somebody listened
+  stream.resume(); // the stream was paused until there was a listener
   return served;
 }
 
-/** `isTakenBack` is for a transport that knows sooner than the SDK what nobody waits for. */
+/** `isCancelled` is for a transport that learns of a cancellation before the SDK does. */
 export function serveTransport(
   toolServer: ToolServer,
   transport: Transport,
   info: ServerInfo,
-  isTakenBack?: (id: unknown) => boolean,
+  isCancelled?: (id: unknown) => boolean,
 ): Served {
   const servers = new Set<Server>();
   const handle = serveStdio(
     () => {
-      const server = serverOf(toolServer, info, isTakenBack);
+      const server = serverOf(toolServer, info, isCancelled);
       servers.add(server);
       return server;
     },
-    { transport: withQuickCalls(transport, toolServer) },
+    { transport: withPlainCalls(transport, toolServer) },
   );
   return {
     close: () => handle.close(),
     toolsChanged() {
-      for (const server of servers) server.sendToolListChanged().catch(() => {}); // whoever has gone need not know
+      for (const server of servers) server.sendToolListChanged().catch(() => {}); // a client that disconnected does not need it
     },
   };
 }
 
-/** Serves a lease over HTTP: connections to those who shake hands, and each request by itself to all others. */
+/** Serves tools over HTTP: connections for clients with a handshake, single requests for all others. */
 export function serveHttp(toolServer: ToolServer, info: ServerInfo): Served & { readonly handle: HttpHandler } {
   const servers = new Set<Server>();
   const { fetch, close, notify } = createMcpHandler(() => serverOf(toolServer, info));
@@ -76,7 +77,7 @@ export function serveHttp(toolServer: ToolServer, info: ServerInfo): Served & { 
   };
 }
 
-function serverOf(toolServer: ToolServer, info: ServerInfo, isTakenBack: (id: unknown) => boolean = () => false): Server {
+function serverOf(toolServer: ToolServer, info: ServerInfo, isCancelled: (id: unknown) => boolean = () => false): Server {
   toolServer.reached('connected');
   const server = new Server(info, { capabilities: { tools: { listChanged: true } }, instructions: INSTRUCTIONS });
   server.setRequestHandler('tools/list', async () => {
@@ -85,7 +86,7 @@ function serverOf(toolServer: ToolServer, info: ServerInfo, isTakenBack: (id: un
     return { tools: toolServer.tools().map(described) };
   });
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-    if (isTakenBack(mcpReq.id)) return failed('The call was taken back');
+    if (isCancelled(mcpReq.id)) return failed('The call was cancelled');
     const { progress, flushed } = progressOf(mcpReq);
     const abort = new AbortController();
     mcpReq.signal.addEventListener('abort', () => abort.abort(), { once: true });
@@ -113,7 +114,7 @@ function described({ name, title, description, inputSchema, effect }: HostTool):
 
 const checks = new WeakMap<HostTool, ReturnType<typeof fromJsonSchema>>();
 
-/** Whether arguments fit the schema that the agent was shown. */
+/** Validates arguments against the schema that the agent saw. */
 export function checkArgs(tool: HostTool, args: unknown): string | undefined | Promise<string | undefined> {
   const schema = checks.get(tool) ?? fromJsonSchema(tool.inputSchema);
   checks.set(tool, schema);

@@ -1,31 +1,30 @@
-// One session's server: its own token, its own object, its own tools. What one session does here no other session can see.
-// Every session has one and most agents never use it, so a lease is one small object: what calls need is made for the first of them.
+// The MCP server of one session: its own token, its own tools. No other session can see its calls. Every session has one and most agents
+// never use it, so it is one small object: what calls need is created for the first of them.
 import { createHash } from 'node:crypto';
 import { type CallDeps, type Caller, callTool, failed } from './call-tool.ts';
 import type { McpTransport } from './offer.ts';
 import type { Abilities, HostTool, SessionHost, ToolArgs, ToolOutcome } from './tool.ts';
 
-/** How far the agent has come: it was told of the server, spoke to it, asked for its tools, called one. */
+/** How far the agent got: it received the entry, connected, listed the tools, called one. */
 export type ToolServerState = 'offered' | 'connected' | 'listed' | 'called';
 const ORDER: readonly ToolServerState[] = ['offered', 'connected', 'listed', 'called'];
 
-/** How long a call may wait for the answer that names its session. */
+/** How long a call may wait for the response that names its session. */
 const BIND_MS = 60_000;
 const MAX_CALLS = 64;
 
-/** Whoever a lease is for. */
+/** The session a tool server belongs to. */
 export type ToolSession = {
   readonly abilities: Abilities;
   onState(toolServer: ToolServer): void;
   onRevoke(): void;
-  /** Its session; asked for once the lease is bound, and only when a tool is called. */
+  /** Read once the server is bound, and only for a call. */
   host(): SessionHost;
 };
 
-/** The same for all leases. */
+/** Shared by all tool servers. */
 export type ToolServerDeps = CallDeps & {
   readonly tools: () => readonly HostTool[];
-  /** One of them. */
   readonly find: (name: string) => HostTool | undefined;
   readonly toolsKnown: () => Promise<void>;
   readonly onRevoke: (toolServer: ToolServer) => void;
@@ -33,17 +32,17 @@ export type ToolServerDeps = CallDeps & {
 
 export class ToolServer {
   readonly transport: McpTransport;
-  /** What it is found by: the hash of its token or, where the agent reaches it through the ACP connection, the name it has there. */
+  /** The lookup key: the hash of the token or, over the ACP connection, the server's name there. */
   readonly key: string;
   readonly #borrower: ToolSession;
   readonly #deps: ToolServerDeps;
   #state: ToolServerState = 'offered';
   #isRevoked = false;
-  /** Whether its session is there; undefined while it is not known yet. */
+  /** Whether the session exists; undefined while it is unknown. */
   #isBound: boolean | undefined;
   #host: SessionHost | undefined;
   #underWay: Set<AbortController> | undefined;
-  /** Calls that wait for the session to be known. */
+  /** Calls that wait for the session. */
   #waiting: Set<() => void> | undefined;
   #onRevoke: Set<() => void> | undefined;
 
@@ -59,36 +58,36 @@ export class ToolServer {
   get isRevoked(): boolean {
     return this.#isRevoked;
   }
-  /** The session is known: calls that came earlier go on. */
+  /** The session is known: waiting calls continue. */
   bind(): void {
     this.#isBound = true;
     this.#host = undefined;
     for (const go of this.#waiting ?? []) go();
   }
-  /** The session is closed and may come back: until it is bound again nothing can be called, and connections stay. */
+  /** The session is closed and may come back: until it is bound again every call is refused, and connections stay. */
   rest(): void {
     this.#isBound = false;
     this.#endCalls();
   }
-  /** The token is worth nothing from now on, and what is connected with it is cut off. */
+  /** Invalidates the token and closes its connections. */
   revoke(): void {
     if (this.#isRevoked) return;
     this.#isRevoked = true;
     this.#endCalls();
     this.#deps.onRevoke(this);
     this.#borrower.onRevoke();
-    for (const act of [...(this.#onRevoke ?? [])]) act();
+    for (const handler of [...(this.#onRevoke ?? [])]) handler();
   }
-  /** Returns what forgets it again: agents come and go, and the lease stays. */
-  onRevoke(act: () => void): () => void {
-    if (this.#isRevoked) act();
+  /** Returns a function that unsubscribes: connections come and go, the tool server stays. */
+  onRevoke(handler: () => void): () => void {
+    if (this.#isRevoked) handler();
     else {
       this.#onRevoke ??= new Set();
-      this.#onRevoke.add(act);
+      this.#onRevoke.add(handler);
     }
-    return () => void this.#onRevoke?.delete(act);
+    return () => void this.#onRevoke?.delete(handler);
   }
-  /** Who was let in before it was revoked may get here after that, and then there is nobody to tell. */
+  /** A connection admitted just before the revocation may report later; nobody needs it then. */
   reached(now: ToolServerState): void {
     if (this.#isRevoked) return;
     if (ORDER.indexOf(now) <= ORDER.indexOf(this.#state)) return;
@@ -99,7 +98,7 @@ export class ToolServer {
     const { abilities } = this.#borrower;
     return this.#deps.tools().filter(({ needs }) => needs.every((ability) => abilities.has(ability)));
   }
-  /** Tools of other servers may take a moment to be known. */
+  /** Tools of other servers may take a moment to load. */
   toolsKnown(): Promise<void> {
     return this.#deps.toolsKnown();
   }
@@ -131,7 +130,7 @@ export class ToolServer {
   #endCalls(): void {
     for (const abort of this.#underWay ?? []) abort.abort();
   }
-  /** Until the session is known, the call is over, or long enough was waited. */
+  /** Waits until the session is known, the call is cancelled, or the time is over. */
   #binding(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const go = () => {
@@ -149,5 +148,5 @@ export class ToolServer {
   }
 }
 
-/** Tokens are found by their hash: how long a search takes says nothing about how near a guess was. */
+/** Tokens are found by hash: the time of a lookup reveals nothing about a guess. */
 export const tokenKey = (token: string): string => createHash('sha256').update(token).digest('base64');

@@ -1,14 +1,17 @@
-// What a lent tool is, and what it is given when it is called. Tools know sessions, not connections.
+// A host tool, and what it receives when called. Tools know sessions, not connections.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 
-// Files and terminals of a session, in the words of ACP's own fs/* and terminal/* methods. The editor fills what it offers (unsaved buffers
-// are the point of asking it); our own workspace fills the rest. A member that is missing is not there, and its tools are not listed.
+// Files and terminals of a session, shaped like ACP's fs/* and terminal/* methods. The client provides what it offers (including unsaved
+// buffers); our own workspace provides the rest. A missing member means that its tools are not listed.
 export type ExitStatus = { readonly exitCode?: number | null | undefined; readonly signal?: string | null | undefined };
 export type TerminalOutput = { readonly output: string; readonly truncated: boolean; readonly exitStatus?: ExitStatus | null | undefined };
 export type DirectoryEntry = { readonly name: string; readonly kind: 'file' | 'directory' | 'other'; readonly bytes?: number | undefined };
 export type SearchHit = { readonly path: string; readonly line?: number | undefined; readonly text?: string | undefined };
 
-/** Paths are absolute; `judged` is where they led when the call was decided about. Everything rejects with an Error whose message may be shown to the agent. */
+/**
+ * Paths are absolute; `evaluatedPath` is the real path at the time of the decision. Every method rejects with an Error whose message the
+ * agent may see.
+ */
 export type Workspace = {
   readTextFile?(
     params: {
@@ -27,12 +30,12 @@ export type Workspace = {
     params: { readonly path: string },
     signal: AbortSignal,
   ): Promise<{ readonly entries: readonly DirectoryEntry[]; readonly truncated: boolean }>;
-  /** `name` is a glob over paths relative to `path`; `text` is looked for inside the files. At least one is given. */
+  /** `name` is a glob over paths relative to `path`; `text` is searched inside the files. At least one is given. */
   searchFiles?(
     params: { readonly path: string; readonly name?: string | undefined; readonly text?: string | undefined; readonly limit: number },
     signal: AbortSignal,
   ): Promise<{ readonly hits: readonly SearchHit[]; readonly truncated: boolean }>;
-  /** `terminal/*`; all of it or nothing. */
+  /** `terminal/*`: all or nothing. */
   readonly terminals?: Terminals;
 };
 
@@ -50,7 +53,7 @@ export type Terminals = {
 export type JsonSchema = { readonly [keyword: string]: unknown };
 export type ToolArgs = Readonly<Record<string, unknown>>;
 
-/** What a call would do, for whoever decides about it. `read` looks only, and only inside the session's roots. */
+/** What a call would do, for the gate. `read` only reads, and only inside the session's roots. */
 export type Effect = 'read' | 'write' | 'execute' | 'ask' | 'delegate' | 'foreign';
 
 export type ToolOutcome = CallToolResult;
@@ -63,11 +66,11 @@ export type SessionHost = {
   /** Where files may be read and written: the session's `cwd` and its `additionalDirectories`. */
   readonly roots: readonly string[];
   readonly workspace: Workspace;
-  /** Puts a question to the user. */
+  /** Asks the user. */
   ask(question: Question, signal: AbortSignal): Promise<Answer>;
-  /** Whom `delegate` could be for. */
+  /** The agents that `delegate` accepts. */
   readonly otherAgents?: readonly string[];
-  /** Hands a prompt to another agent and waits for its turn. */
+  /** Sends a prompt to another agent and waits for its turn. */
   delegate?(task: Delegation, signal: AbortSignal, onProgress: (text: string) => void): Promise<Delegated>;
 };
 
@@ -79,39 +82,39 @@ export type Delegated = { readonly agent: string; readonly sessionId: string; re
 export type CallContext = {
   readonly host: SessionHost;
   readonly signal: AbortSignal;
-  /** Tells whoever called how it goes; nobody need be listening. */
+  /** Reports progress to the caller, who may ignore it. */
   readonly progress: (text: string) => void;
-  /** Where the path led when the call was decided about. */
+  /** The real path at the time of the decision. */
   readonly evaluatedPath: string | undefined;
 };
 
-/** What a connection can lend at all, before any session of it is known. */
+/** What a connection can offer, before any session is known. */
 export type Ability = 'read' | 'write' | 'list' | 'search' | 'terminal' | 'ask' | 'delegate';
 export type Abilities = ReadonlySet<Ability>;
 
 export type HostTool = {
   readonly name: string;
-  /** Where the server behind it calls it something else. */
+  /** The server's own name for the tool, if it differs. */
   readonly ownName?: string;
   readonly title: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
   readonly effect: Effect;
-  /** Not listed where one of these is missing. */
+  /** Not listed if one of these is missing. */
   readonly needs: readonly Ability[];
-  /** A tool that ends by itself has none: asking a person takes as long as the person does. */
+  /** Undefined for a tool without a limit, such as one that waits for the user. */
   readonly timeoutMs: number | undefined;
-  /** Where it comes from: ours, the user's, or the name of the server behind it. */
+  /** Its origin: `switchboard`, the user's configuration, or a server's name. */
   readonly server: string;
   run(args: ToolArgs, context: CallContext): Promise<ToolOutcome>;
 };
 
-/** An expected failure: the agent hears these words and may try something else. */
+/** An expected failure: the agent sees the message and may try something else. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
 }
 
-export const text = (words: string): ToolOutcome => ({ content: [{ type: 'text', text: words }] });
+export const text = (content: string): ToolOutcome => ({ content: [{ type: 'text', text: content }] });
 
 export const object = (properties: Readonly<Record<string, JsonSchema>>, required: readonly string[] = []): JsonSchema => ({
   type: 'object',

@@ -1,10 +1,11 @@
-// Questions to the person at the editor, and what a session is.
+// Asks the user, and describes the session.
 import { type HostTool, object, text } from '../server/tool.ts';
 
 export const askUserTool: HostTool = {
   name: 'ask_user',
   title: 'Ask the user',
-  description: 'Puts a question to the user and waits for the answer: free words, or one of `choices`. For what only they can decide.',
+  description:
+    'Asks the user a question and waits for the answer: free text, or one of `choices`. Use it for decisions that only the user can make.',
   inputSchema: object(
     {
       question: { type: 'string', minLength: 1, maxLength: 4000 },
@@ -20,9 +21,9 @@ export const askUserTool: HostTool = {
     const choices = Array.isArray(args.choices) ? args.choices.map(String) : undefined;
     const answer = await host.ask({ message: String(args.question), choices }, signal);
     if (answer.kind === 'answered') return text(answer.text);
-    if (answer.kind === 'declined') return text('[the user did not want to answer]');
+    if (answer.kind === 'declined') return text('[the user declined to answer]');
     return {
-      ...text('The editor can only show a choice: ask again with `choices`, or put the question into your answer.'),
+      ...text('The editor can only show choices: ask again with `choices`, or put the question into your reply.'),
       isError: true,
     };
   },
@@ -31,7 +32,7 @@ export const askUserTool: HostTool = {
 export const sessionInfoTool: HostTool = {
   name: 'session_info',
   title: 'About this session',
-  description: 'The session, its agent, its directory, the directories whose files may be used, and the other agents there are.',
+  description: 'Describes the session: its agent, its directory, the directories it may use, and the other agents.',
   inputSchema: object({}),
   effect: 'read',
   needs: [],

@@ -1,4 +1,4 @@
-// Our own tools, and which of them the configuration has switched on.
+// The built-in tools, and which of them the configuration switches on.
 import { type HostTool, object, ToolFailure, text } from '../server/tool.ts';
 import type { HostToolsSettings } from '../settings.ts';
 import { askUserTool, sessionInfoTool } from './ask-user.ts';
@@ -6,22 +6,22 @@ import { fileTools } from './files.ts';
 import { terminalTools } from './terminal.ts';
 import { commandTool } from './user-command.ts';
 
-// One agent asks another. Off unless the user wants it; who may ask whom, and how deep, is decided where sessions are known.
+// One agent prompts another. Off by default; the proxy decides which agents may delegate, and how deep.
 export const delegateTool: HostTool = {
   name: 'delegate',
   title: 'Ask another agent',
   description:
-    'Hands a task to another agent, in a session of its own, and gives its answer. The other agent knows nothing but what the prompt says.',
+    'Sends a task to another agent in a session of its own and returns its answer. The other agent knows only what the prompt says.',
   inputSchema: object({ agent: { type: 'string', minLength: 1 }, prompt: { type: 'string', minLength: 1 } }, ['agent', 'prompt']),
   effect: 'delegate',
   needs: ['delegate'],
   timeoutMs: undefined,
   server: 'switchboard',
   async run(args, { host, signal, progress }) {
-    if (!host.delegate) throw new ToolFailure('other agents cannot be asked from here');
+    if (!host.delegate) throw new ToolFailure('this session cannot delegate to other agents');
     const done = await host.delegate({ agent: String(args.agent), prompt: String(args.prompt) }, signal, progress);
     const structuredContent = { agent: done.agent, session_id: done.sessionId, stop_reason: done.stopReason };
-    return { ...text(done.text === '' ? `[${done.agent} ended with ${done.stopReason} and said nothing]` : done.text), structuredContent };
+    return { ...text(done.text === '' ? `[${done.agent} ended with ${done.stopReason} and no text]` : done.text), structuredContent };
   },
 };
 

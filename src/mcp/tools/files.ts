@@ -1,13 +1,13 @@
-// Files of the session, as the editor has them: with what it has not saved yet.
+// Files of the session as the client has them, including unsaved changes.
 
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { type CallContext, type HostTool, object, type SessionHost, type ToolArgs, ToolFailure, text } from '../server/tool.ts';
 
-// Which paths a tool may name: those inside the session's roots, links followed. Who serves the file looks again when it opens it.
+// A tool may name paths inside the session's roots, after following links. The workspace checks again when it opens the file.
 const MAX_PATH_BYTES = 4096;
 
-/** The absolute path meant by what an agent wrote. */
+/** The absolute path that the agent means. */
 export async function inside(host: SessionHost, given: string): Promise<string> {
   if (given === '' || given.includes('\0') || Buffer.byteLength(given) > MAX_PATH_BYTES) throw new ToolFailure('the path is not usable');
   if (host.cwd === undefined && !path.isAbsolute(given)) throw new ToolFailure('the path must be absolute: this session has no directory');
@@ -26,7 +26,7 @@ function contains(root: string, target: string): boolean {
   return relative === '' || (relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative));
 }
 
-/** Where the path leads; of one that does not exist yet, where what exists of it leads. */
+/** The real path; for a missing file, the real path of its nearest existing part. */
 async function nearestReal(target: string): Promise<string> {
   try {
     return await realpath(target);
@@ -47,7 +47,7 @@ export const fileTools: readonly HostTool[] = [
     ...base,
     name: 'read_file',
     title: 'Read a file',
-    description: 'Reads a text file, or some of its lines. Sees changes the user has not saved yet.',
+    description: 'Reads a text file, or some of its lines, including unsaved changes in the editor.',
     inputSchema: object(
       {
         path: PATH,
@@ -61,7 +61,7 @@ export const fileTools: readonly HostTool[] = [
     async run(args, context) {
       const line = numberOf(args.line);
       const limit = numberOf(args.limit);
-      const content = await read(await inside(context.host, wordOf(args.path)), context, line, limit);
+      const content = await read(await inside(context.host, stringOf(args.path)), context, line, limit);
       return text(content);
     },
   },
@@ -69,13 +69,13 @@ export const fileTools: readonly HostTool[] = [
     ...base,
     name: 'write_file',
     title: 'Write a file',
-    description: 'Writes a text file as a whole: a new one, or in place of what it held.',
+    description: 'Writes a whole text file: creates it or replaces its content.',
     inputSchema: object({ path: PATH, content: { type: 'string' } }, ['path', 'content']),
     effect: 'write',
     needs: ['write'],
     async run(args, context) {
-      const target = await inside(context.host, wordOf(args.path));
-      await write(target, wordOf(args.content), context);
+      const target = await inside(context.host, stringOf(args.path));
+      await write(target, stringOf(args.content), context);
       return text(`${target} was written.`);
     },
   },
@@ -83,8 +83,7 @@ export const fileTools: readonly HostTool[] = [
     ...base,
     name: 'edit_file',
     title: 'Edit a file',
-    description:
-      'Replaces a piece of a text file. `old_text` must occur in it exactly once, unless `replace_all` is set; take enough of its surroundings.',
+    description: 'Replaces a part of a text file. `old_text` must occur exactly once, unless `replace_all` is set; include enough context.',
     inputSchema: object(
       { path: PATH, old_text: { type: 'string', minLength: 1 }, new_text: { type: 'string' }, replace_all: { type: 'boolean' } },
       ['path', 'old_text', 'new_text'],
@@ -92,13 +91,13 @@ export const fileTools: readonly HostTool[] = [
     effect: 'write',
     needs: ['read', 'write'],
     async run(args, context) {
-      const target = await inside(context.host, wordOf(args.path));
+      const target = await inside(context.host, stringOf(args.path));
       const before = await read(target, context);
-      const parts = before.split(wordOf(args.old_text));
+      const parts = before.split(stringOf(args.old_text));
       if (parts.length === 1) throw new ToolFailure('old_text does not occur in the file; read it again, it may have changed');
       if (parts.length > 2 && args.replace_all !== true)
-        throw new ToolFailure(`old_text occurs ${parts.length - 1} times; give more of its surroundings, or set replace_all`);
-      await write(target, parts.join(wordOf(args.new_text)), context);
+        throw new ToolFailure(`old_text occurs ${parts.length - 1} times; include more context, or set replace_all`);
+      await write(target, parts.join(stringOf(args.new_text)), context);
       return text(`${target}: ${parts.length - 1} ${parts.length === 2 ? 'place was' : 'places were'} changed.`);
     },
   },
@@ -106,25 +105,25 @@ export const fileTools: readonly HostTool[] = [
     ...base,
     name: 'list_directory',
     title: 'List a directory',
-    description: "Names what is in a directory. Without a path: the session's directory.",
+    description: "Lists a directory. Without a path: the session's directory.",
     inputSchema: object({ path: PATH }),
     effect: 'read',
     needs: ['list'],
     async run(args, context) {
-      const target = await inside(context.host, args.path === undefined ? '.' : wordOf(args.path));
-      const found = await context.host.workspace.listDirectory?.({ path: target }, context.signal).catch(told);
+      const target = await inside(context.host, args.path === undefined ? '.' : stringOf(args.path));
+      const found = await context.host.workspace.listDirectory?.({ path: target }, context.signal).catch(asToolFailure);
       if (!found) throw new ToolFailure('directories cannot be listed here');
       const lines = found.entries.map(
         ({ name, kind, bytes }) => `${name}${kind === 'directory' ? '/' : ''}${bytes === undefined ? '' : `  ${bytes}`}`,
       );
-      return text([...lines, ...(found.truncated ? ['[there are more]'] : [])].join('\n') || '[it is empty]');
+      return text([...lines, ...(found.truncated ? ['[more entries were omitted]'] : [])].join('\n') || '[empty]');
     },
   },
   {
     ...base,
     name: 'search_files',
     title: 'Search files',
-    description: 'Finds files by a glob over their paths (`name`), by what is in them (`text`, taken literally), or both.',
+    description: 'Finds files by a glob over their paths (`name`), by their content (`text`, literal), or both.',
     inputSchema: {
       ...object({ path: PATH, name: { type: 'string', minLength: 1 }, text: { type: 'string', minLength: 1 } }),
       anyOf: [{ required: ['name'] }, { required: ['text'] }],
@@ -132,40 +131,40 @@ export const fileTools: readonly HostTool[] = [
     effect: 'read',
     needs: ['search'],
     async run(args, context) {
-      const target = await inside(context.host, args.path === undefined ? '.' : wordOf(args.path));
-      const name = maybeWord(args.name);
+      const target = await inside(context.host, args.path === undefined ? '.' : stringOf(args.path));
+      const name = optionalString(args.name);
       if (name !== undefined && !isPlainGlob(name)) throw new ToolFailure('a glob may have at most four "*" and no groups');
-      const wanted = { path: target, name, text: maybeWord(args.text), limit: MAX_HITS };
-      const found = await context.host.workspace.searchFiles?.(wanted, context.signal).catch(told);
+      const wanted = { path: target, name, text: optionalString(args.text), limit: MAX_HITS };
+      const found = await context.host.workspace.searchFiles?.(wanted, context.signal).catch(asToolFailure);
       if (!found) throw new ToolFailure('files cannot be searched here');
       const lines = found.hits.map(
         (hit) => `${path.relative(target, hit.path)}${hit.line === undefined ? '' : `:${hit.line}: ${hit.text ?? ''}`}`,
       );
-      return text([...lines, ...(found.truncated ? ['[there are more]'] : [])].join('\n') || '[nothing was found]');
+      return text([...lines, ...(found.truncated ? ['[more entries were omitted]'] : [])].join('\n') || '[no matches]');
     },
   },
 ];
 
-/** Globs become regular expressions, and some of them can be made to take minutes to match. */
+/** Globs become regular expressions, and some of those take minutes to match. */
 const isPlainGlob = (glob: string): boolean => glob.length <= 200 && !/[()[\]{}|]/.test(glob) && (glob.match(/\*+/g) ?? []).length <= 4;
 
 async function read(target: string, { host, signal, evaluatedPath }: CallContext, line?: number, limit?: number): Promise<string> {
-  const read = await host.workspace.readTextFile?.({ path: target, line, limit, evaluatedPath }, signal).catch(told);
+  const read = await host.workspace.readTextFile?.({ path: target, line, limit, evaluatedPath }, signal).catch(asToolFailure);
   if (!read) throw new ToolFailure('files cannot be read here');
   return read.content;
 }
 
 async function write(target: string, content: string, { host, signal, evaluatedPath }: CallContext): Promise<void> {
   if (!host.workspace.writeTextFile) throw new ToolFailure('files cannot be written here');
-  await host.workspace.writeTextFile({ path: target, content, evaluatedPath }, signal).catch(told);
+  await host.workspace.writeTextFile({ path: target, content, evaluatedPath }, signal).catch(asToolFailure);
 }
 
-/** What a workspace refuses with was written to be read. */
-function told(error: unknown): never {
+/** A workspace's error messages are written for agents. */
+function asToolFailure(error: unknown): never {
   throw new ToolFailure(error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-// The schema has been held against the arguments before a tool sees them.
-const wordOf = (value: ToolArgs[string]): string => String(value);
-const maybeWord = (value: ToolArgs[string]): string | undefined => (value === undefined ? undefined : String(value));
+// The arguments are already validated against the schema.
+const stringOf = (value: ToolArgs[string]): string => String(value);
+const optionalString = (value: ToolArgs[string]): string | undefined => (value === undefined ? undefined : String(value));
 const numberOf = (value: ToolArgs[string]): number | undefined => (typeof value === 'number' ? value : undefined);

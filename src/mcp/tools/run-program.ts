@@ -1,4 +1,4 @@
-// A program from start to end: its output bounded, and nothing of it left when nobody waits any more.
+// Runs a program to its exit: its output is limited, and nothing of it stays when the caller is gone.
 import { spawn } from '../../processes/spawn.ts';
 import { ToolFailure } from '../server/tool.ts';
 
@@ -20,7 +20,7 @@ const GRACE_MS = 2000;
 export function runProgram({ command, args, cwd, outputBytes }: Program, signal: AbortSignal): Promise<Ran> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    // In a group of its own, so that what it starts ends with it.
+    // In its own process group, so that everything it starts stops with it.
     const child = spawn(command, [...args], {
       cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -31,10 +31,10 @@ export function runProgram({ command, args, cwd, outputBytes }: Program, signal:
     let bytes = 0;
     let truncated = false;
     const take = (chunk: Buffer) => {
-      const room = outputBytes - bytes;
-      if (chunk.length > room) truncated = true;
-      if (room > 0) chunks.push(chunk.subarray(0, room));
-      bytes += Math.min(chunk.length, Math.max(room, 0));
+      const remainingBytes = outputBytes - bytes;
+      if (chunk.length > remainingBytes) truncated = true;
+      if (remainingBytes > 0) chunks.push(chunk.subarray(0, remainingBytes));
+      bytes += Math.min(chunk.length, Math.max(remainingBytes, 0));
     };
     child.stdout?.on('data', take);
     child.stderr?.on('data', take);
@@ -43,7 +43,7 @@ export function runProgram({ command, args, cwd, outputBytes }: Program, signal:
         if (child.pid !== undefined && process.platform !== 'win32') process.kill(-child.pid, how);
         else child.kill(how);
       } catch {
-        // It has ended by itself.
+        // It has already exited.
       }
     };
     let hard: NodeJS.Timeout | undefined;
@@ -62,7 +62,7 @@ export function runProgram({ command, args, cwd, outputBytes }: Program, signal:
     });
     child.on('close', (exitCode, by) => {
       over();
-      if (signal.aborted) kill('SIGKILL'); // whatever of the group has outlived it
+      if (signal.aborted) kill('SIGKILL'); // kills what outlived it in the group
       resolve({ output: Buffer.concat(chunks).toString('utf8'), truncated, exitCode, signal: by });
     });
   });

@@ -1,4 +1,4 @@
-// Commands, in the editor's own terminals where it has them, so that the user sees them run.
+// Commands, in the client's own terminals if it has them, so that the user sees them run.
 import {
   type CallContext,
   type HostTool,
@@ -42,11 +42,11 @@ export const terminalTools: readonly HostTool[] = [
       const given = Array.isArray(args.args) ? args.args.map(String) : [];
       const { terminalId } = await terminals
         .create({ command: String(args.command), args: given, cwd, outputByteLimit: OUTPUT_BYTES }, context.signal)
-        .catch(told);
+        .catch(asToolFailure);
       const waitMs = typeof args.wait_ms === 'number' ? args.wait_ms : DEFAULT_WAIT_MS;
       const isOver = await ended(terminals, terminalId, waitMs, context.signal);
-      const output = await terminals.output({ terminalId }).catch(told);
-      if (isOver) await terminals.release({ terminalId }).catch(told);
+      const output = await terminals.output({ terminalId }).catch(asToolFailure);
+      if (isOver) await terminals.release({ terminalId }).catch(asToolFailure);
       return shown(terminalId, output, isOver);
     },
   },
@@ -54,30 +54,30 @@ export const terminalTools: readonly HostTool[] = [
     ...base,
     name: 'command_output',
     title: 'Output of a running command',
-    description: 'What a command that run_command left running has written so far, and whether it has ended.',
+    description: 'The output so far of a command that run_command left running, and whether it has ended.',
     inputSchema: object(ID, ['terminal_id']),
     effect: 'read',
     timeoutMs: 30_000,
     async run(args, context) {
       const terminalId = String(args.terminal_id);
-      const output = await terminalsOf(context).output({ terminalId }).catch(told);
+      const output = await terminalsOf(context).output({ terminalId }).catch(asToolFailure);
       return shown(terminalId, output, output.exitStatus !== undefined && output.exitStatus !== null);
     },
   },
   {
     ...base,
     name: 'kill_command',
-    title: 'End a running command',
-    description: 'Ends a command that run_command left running, and gives its last output.',
+    title: 'Stop a running command',
+    description: 'Stops a command that run_command left running, and returns its last output.',
     inputSchema: object(ID, ['terminal_id']),
-    effect: 'read', // it only ends what this session has started, which was allowed
+    effect: 'read', // it only stops what this session started, which was allowed
     timeoutMs: 30_000,
     async run(args, context) {
       const terminals = terminalsOf(context);
       const terminalId = String(args.terminal_id);
-      await terminals.kill({ terminalId }).catch(told);
-      const output = await terminals.output({ terminalId }).catch(told);
-      await terminals.release({ terminalId }).catch(told);
+      await terminals.kill({ terminalId }).catch(asToolFailure);
+      const output = await terminals.output({ terminalId }).catch(asToolFailure);
+      await terminals.release({ terminalId }).catch(asToolFailure);
       return shown(terminalId, output, true);
     },
   },
@@ -85,11 +85,11 @@ export const terminalTools: readonly HostTool[] = [
 
 function terminalsOf({ host }: CallContext): Terminals {
   const { terminals } = host.workspace;
-  if (!terminals) throw new ToolFailure('commands cannot be run here');
+  if (!terminals) throw new ToolFailure('this session cannot run commands');
   return terminals;
 }
 
-/** Whether it ended in time. A call that is taken back ends the command with it. */
+/** Whether it finished in time. Cancelling the call stops the command. */
 async function ended(terminals: Terminals, terminalId: string, waitMs: number, signal: AbortSignal): Promise<boolean> {
   const late = AbortSignal.timeout(Math.max(1, waitMs));
   try {
@@ -101,7 +101,7 @@ async function ended(terminals: Terminals, terminalId: string, waitMs: number, s
         () => terminals.release({ terminalId }),
         () => {},
       );
-    if (!late.aborted || signal.aborted) return told(error);
+    if (!late.aborted || signal.aborted) return asToolFailure(error);
     return false;
   }
 }
@@ -121,6 +121,6 @@ function shown(terminalId: string, { output, truncated, exitStatus }: TerminalOu
   return { ...outcome, structuredContent };
 }
 
-function told(error: unknown): never {
+function asToolFailure(error: unknown): never {
   throw error instanceof ToolFailure ? error : new ToolFailure(error instanceof Error ? error.message : String(error), { cause: error });
 }

@@ -1,19 +1,24 @@
-// The way in through the ACP connection itself: MCP messages travel as `mcp/message` (and, in an older draft, behind `mcp/connect`).
+// MCP over the ACP connection: messages travel as `mcp/message` (and, in an older draft, behind `mcp/connect`).
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 
 export type McpReply =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } };
 
-/** A transport whose other end is whoever passes messages on. */
+/** A transport whose other end is the proxy's message handling. */
 export type Pipe = Transport & {
-  /** A request of the agent's; `onNote` hears what the server says of it meanwhile. The returned function takes it back, and then it has no answer. */
+  /**
+   * A request from the agent; `onNote` receives the server's notifications about it. The returned function cancels it; it then has no
+   * answer.
+   */
   request(method: string, params: unknown, done: (reply: McpReply) => void, onNote: (method: string, params: unknown) => void): () => void;
   notify(method: string, params: unknown): void;
-  /** There is no server: whoever has asked, or asks from now on, is told why. */
+  /** There is no server: all requests, pending and later, fail with this reason. */
   refuse(why: string): void;
-  /** Whether a request was taken back that the server has yet to begin with: it takes up one message after the other, and hears of that too late. */
-  isTakenBack(id: unknown): boolean;
+  /**
+   * Whether a request was cancelled before the server started it: the server takes one message at a time, so its own notice comes too late.
+   */
+  isCancelled(id: unknown): boolean;
 };
 
 type Open = { readonly done: (reply: McpReply) => void; readonly onNote: (method: string, params: unknown) => void };
@@ -21,7 +26,7 @@ type Open = { readonly done: (reply: McpReply) => void; readonly onNote: (method
 export function createPipe(): Pipe {
   const open = new Map<number, Open>();
   let nextId = 0;
-  /** What comes before the server listens. */
+  /** Messages before the server listens. */
   let waiting: JSONRPCMessage[] | undefined = [];
   let refusal: McpReply | undefined;
   const deliver = (message: JSONRPCMessage) => {
@@ -38,7 +43,7 @@ export function createPipe(): Pipe {
     },
     async send(message, options) {
       if ('method' in message) {
-        if ('id' in message) return; // this way there are no requests from the server
+        if ('id' in message) return; // the server cannot send requests over this transport
         const related = options?.relatedRequestId;
         const one = typeof related === 'number' ? open.get(related) : undefined;
         one?.onNote(message.method, message.params ?? {});
@@ -75,7 +80,7 @@ export function createPipe(): Pipe {
       };
     },
     notify: (method, params) => deliver({ jsonrpc: '2.0', method, ...paramsOf(params) }),
-    isTakenBack: (id) => !open.has(Number(id)),
+    isCancelled: (id) => !open.has(Number(id)),
   };
   return pipe;
 }

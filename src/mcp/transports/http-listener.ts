@@ -1,9 +1,9 @@
-// The way in for agents that take HTTP servers: loopback only, a port of the system's choosing, opened when the first session needs it.
-// Every local user and every web page can knock here, so all of it is checked before anything is routed.
+// MCP over HTTP for agents that support it: loopback only, on a port the system chooses, opened when the first session needs it. Every
+// local user and every web page can connect, so everything is checked before routing.
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Arguments of a tool may hold a whole file. */
+/** A tool's arguments may contain a whole file. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_IN_FLIGHT = 64;
 const MAX_FAILURES_PER_MINUTE = 20;
@@ -11,34 +11,34 @@ const PATH = '/mcp';
 
 export type HttpListener = { readonly url: string; close(): void };
 export type HttpHandler = ((request: Request, body: unknown) => Promise<Response>) & {
-  /** A shorter way to a message that is the whole answer; undefined for requests that need the long one. `gone` is the request's own. */
-  quick?(headers: IncomingHttpHeaders, body: unknown, gone: AbortController): Promise<object> | undefined;
+  /** A faster path for a single response message; undefined for requests that need the SDK. `abort` belongs to the request. */
+  answerDirectly?(headers: IncomingHttpHeaders, body: unknown, abort: AbortController): Promise<object> | undefined;
 };
-/** Whoever a token belongs to; what it has under way ends when it is revoked. */
-export type Guest = {
-  /** Returns what forgets it again. */
-  onRevoke(act: () => void): () => void;
+/** The owner of a token; its requests end when the token is revoked. */
+export type TokenHolder = {
+  /** Returns a function that unsubscribes. */
+  onRevoke(handler: () => void): () => void;
 };
-export type HttpListenerEvents<G extends Guest> = {
+export type HttpListenerEvents<G extends TokenHolder> = {
   admit(token: string): G | undefined;
-  serve(guest: G): Promise<HttpHandler>;
+  serve(holder: G): Promise<HttpHandler>;
 };
 
-export function openHttpListener<G extends Guest>(
+export function openHttpListener<G extends TokenHolder>(
   on: HttpListenerEvents<G>,
   done: (listener: HttpListener | Error) => void,
   port = 0,
 ): void {
   let inFlight = 0;
-  /** Ours, once we listen. */
+  /** Our port, once we listen. */
   let ownPort = 0;
   let failures: number[] = [];
-  /** What each guest has under way, to be ended when it is one no more. */
-  const underWay = new WeakMap<G, Set<AbortController>>();
-  // Loaded now: most processes never get here, and nobody should wait for it at the start.
+  /** The requests of each token holder, aborted when its token is revoked. */
+  const requestsOf = new WeakMap<G, Set<AbortController>>();
+  // Loaded lazily: most processes never need it, and start-up must not wait for it.
   const { createServer } = process.getBuiltinModule('node:http');
   const server: Server = createServer({ headersTimeout: 10_000, requestTimeout: 60_000 }, (request, response) => {
-    // A connection keeps one GET open for what it is told unasked; those are as many as there are connections.
+    // A connection keeps one GET open for notifications; their number equals the number of connections.
     if (request.method === 'GET') return void answer(request, response);
     if (inFlight >= MAX_IN_FLIGHT) return refuse(response, 429, 'too many requests at once');
     inFlight++;
@@ -47,51 +47,51 @@ export function openHttpListener<G extends Guest>(
   });
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const foreign = foreignness(request, ownPort);
+    const foreign = rejection(request, ownPort);
     if (foreign) return refuse(response, 403, foreign);
-    if (request.url !== PATH) return refuse(response, 404, 'there is nothing here');
-    const guest = on.admit(bearer(request));
-    if (!guest) return unauthorized(response);
+    if (request.url !== PATH) return refuse(response, 404, 'not found');
+    const holder = on.admit(bearer(request));
+    if (!holder) return unauthorized(response);
     if (request.method === 'POST' && !/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
       return refuse(response, 415, 'content-type must be application/json');
-    const gone = begun(guest);
+    const abort = begun(holder);
     response.on('close', () => {
-      if (!response.writableFinished) gone.abort(); // nobody waits for the answer any more
-      underWay.get(guest)?.delete(gone);
+      if (!response.writableFinished) abort.abort(); // nobody waits for the answer any more
+      requestsOf.get(holder)?.delete(abort);
     });
     try {
       const body = request.method === 'POST' ? await readBody(request) : undefined;
       if (body === TOO_LONG) return refuse(response, 413, `a request may have ${MAX_BODY_BYTES} bytes`);
       if (body === NOT_JSON) return refuse(response, 400, 'the body is not JSON');
-      const handle = await on.serve(guest);
-      const quick = request.method === 'POST' ? handle.quick?.(request.headers, body, gone) : undefined;
-      if (quick) return sendJson(await quick, response);
-      await send(await handle(webRequest(request, ownPort, gone.signal), body), response);
+      const handle = await on.serve(holder);
+      const direct = request.method === 'POST' ? handle.answerDirectly?.(request.headers, body, abort) : undefined;
+      if (direct) return sendJson(await direct, response);
+      await send(await handle(webRequest(request, ownPort, abort.signal), body), response);
     } catch {
-      if (!gone.signal.aborted) refuse(response, 500, 'switchboard failed on this request');
+      if (!abort.signal.aborted) refuse(response, 500, 'switchboard failed on this request');
       else response.destroy();
     }
   }
-  function begun(guest: G): AbortController {
-    const gone = new AbortController();
-    const all = underWay.get(guest);
-    if (all) all.add(gone);
+  function begun(holder: G): AbortController {
+    const abort = new AbortController();
+    const all = requestsOf.get(holder);
+    if (all) all.add(abort);
     else {
-      const first = new Set([gone]);
-      underWay.set(guest, first);
-      guest.onRevoke(() => {
+      const first = new Set([abort]);
+      requestsOf.set(holder, first);
+      holder.onRevoke(() => {
         for (const one of first) one.abort();
       });
     }
-    return gone;
+    return abort;
   }
-  /** A guesser is not kept company. */
+  /** After too many wrong tokens the connection is dropped without an answer. */
   function unauthorized(response: ServerResponse): void {
     const now = Date.now();
     failures = [...failures.filter((at) => now - at < 60_000), now].slice(-MAX_FAILURES_PER_MINUTE - 1);
     if (failures.length > MAX_FAILURES_PER_MINUTE) return void response.destroy();
     response.setHeader('www-authenticate', 'Bearer');
-    refuse(response, 401, 'this token is not valid, or no longer');
+    refuse(response, 401, 'invalid or expired token');
   }
 
   server.once('error', done);
@@ -109,8 +109,8 @@ export function openHttpListener<G extends Guest>(
   });
 }
 
-/** What gives away a web page, or a name that was made to point here; undefined for a program of this machine. */
-function foreignness(request: IncomingMessage, port: number): string | undefined {
+/** Signs of a web page, or of a host name that was made to resolve here; undefined for a local program. */
+function rejection(request: IncomingMessage, port: number): string | undefined {
   const { host, origin, 'sec-fetch-site': site } = request.headers;
   if (request.headersDistinct.host?.length !== 1 || ![`127.0.0.1:${port}`, `localhost:${port}`].includes(host ?? ''))
     return 'the Host header is not this address';
@@ -156,7 +156,7 @@ function sendJson(message: object, response: ServerResponse): void {
   response.end(text);
 }
 
-/** Without the body, which has been read and goes beside it. */
+/** Without the body, which is already read and passed separately. */
 function webRequest(request: IncomingMessage, port: number, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, values] of Object.entries(request.headersDistinct)) for (const value of values ?? []) headers.append(name, value);

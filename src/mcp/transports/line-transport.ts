@@ -1,19 +1,19 @@
-// A connection to an agent over a stream of lines. It hands messages over as they were read: whoever takes them has to look at them.
+// A connection to an agent over a stream of lines. Messages are delivered as read: the receiver must validate them.
 import type { Duplex } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 
-// JSON-RPC on a stream: a message to a line. What a line holds is for others to judge.
+// JSON-RPC on a stream, one message per line. The content is not checked.
 const LF = 0x0a;
 const MAX_LINE_BYTES = 32 * 1024 * 1024;
 
 export type LineEvents = {
   onMessage(message: unknown): void;
-  /** A line that is no JSON. Programs print things they should not, and mean nothing by it. */
+  /** A line that is not JSON. Programs print things they should not. */
   onNoise(error: Error): void;
   onTooLong(why: string): void;
 };
 
-/** Takes the chunks of a stream. */
+/** Returns a function that consumes the chunks of a stream. */
 export function messageLines({ onMessage, onNoise, onTooLong }: LineEvents): (chunk: Buffer) => void {
   let rest: Buffer[] = [];
   let restBytes = 0;
@@ -62,7 +62,7 @@ export function streamTransport(stream: Duplex): Transport {
       stream.on('data', read);
       stream.on('end', closed);
       stream.on('close', closed);
-      // Who does not read its answers is not listened to: they would pile up here.
+      // Pause a peer that does not read its answers: they would pile up here.
       stream.on('drain', () => stream.resume());
     },
     async send(message) {

@@ -1,32 +1,32 @@
-// The ways in that listen: a private socket for the shim, loopback HTTP for agents that take that. Each is opened when the first session needs it.
+// The listening transports: a private socket for the shim, and loopback HTTP. Each is opened when the first session needs it.
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { type Guest, type HttpHandler, type HttpListener, openHttpListener } from './http-listener.ts';
+import { type HttpHandler, type HttpListener, openHttpListener, type TokenHolder } from './http-listener.ts';
 import { openSocketListener, type SocketListener } from './socket-listener.ts';
 
-export type ListenerEvents<G extends Guest> = {
-  /** Whom a token belongs to; undefined (and noted) when it is nobody. */
+export type ListenerEvents<G extends TokenHolder> = {
+  /** The holder of a token; undefined (and reported) if it is unknown. */
   admit(token: string): G | undefined;
-  serveSocket(guest: G, socket: Socket): void;
-  serveHttp(guest: G): Promise<HttpHandler>;
+  serveSocket(holder: G, socket: Socket): void;
+  serveHttp(holder: G): Promise<HttpHandler>;
 };
 
-/** What opens a door to one session's server. Of a form that is taken out of records, should an agent repeat it. */
+/** A token for one session's server. Its form is known to redaction, in case an agent repeats it. */
 export const newToken = (): string => `sbmcp_${randomBytes(32).toString('base64url')}`;
 
 /** How an agent starts the shim. */
 export type Shim = { readonly command: string; readonly args: readonly string[] };
 
-/** Writes a server down as the agent is to be told of it, as JSON text. It alone has the token. */
+/** Writes the server's entry for the agent as JSON text. Only it contains the token. */
 export type WriteEntry = (name: string, token: string) => string;
 
-export type Doors = {
-  /** Calls back at once, unless the listener has yet to be opened. */
+export type Listeners = {
+  /** Calls back at once, unless the listener must be opened first. */
   open(way: 'http' | 'stdio', done: (entry: WriteEntry | Error) => void): void;
   close(): void;
 };
 
-export function createListeners<G extends Guest>(shim: Shim, on: ListenerEvents<G>): Doors {
+export function createListeners<G extends TokenHolder>(shim: Shim, on: ListenerEvents<G>): Listeners {
   let socketListener: SocketListener | undefined;
   let httpListener: HttpListener | undefined;
   let opening: ((listener: HttpListener | Error) => void)[] | undefined;
@@ -58,7 +58,7 @@ export function createListeners<G extends Guest>(shim: Shim, on: ListenerEvents<
           });
         });
       try {
-        // The next session tries anew after a problem.
+        // After a failure, the next session tries again.
         socketListener ??= openSocketListener({ admit: on.admit, serve: on.serveSocket }, () => {
           socketListener = undefined;
         });

@@ -1,5 +1,5 @@
-// `switchboard mcp-shim`: what an agent starts as a stdio MCP server. It carries bytes between the agent and the proxy and understands none of them,
-// so it needs nothing but built-ins and is there at once.
+// `switchboard mcp-shim`: what an agent starts as a stdio MCP server. It copies bytes between the agent and the proxy without reading them,
+// so it needs only built-ins and starts at once.
 import { connect } from 'node:net';
 
 const { SWITCHBOARD_MCP_SOCKET: address, SWITCHBOARD_MCP_TOKEN: token } = process.env;
@@ -34,7 +34,7 @@ else {
     head = undefined;
     if (rest.length > 0) process.stdout.write(rest);
   });
-  // The proxy has gone, or the session has ended.
+  // The proxy has exited, or the session has ended.
   socket.on('close', () => process.exit(0));
   const pause = () => {
     socket.pause();

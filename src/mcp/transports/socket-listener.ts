@@ -1,4 +1,4 @@
-// The way in for the stdio shim: a private socket. The first line is a token, everything after it is MCP.
+// The private socket for the stdio shim. The first line is a token, everything after it is MCP.
 
 import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
@@ -6,10 +6,10 @@ import { createServer, type Server, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { isAlive } from '../../processes/process-table.ts';
-import type { Guest } from './http-listener.ts';
+import type { TokenHolder } from './http-listener.ts';
 
-// Where the shim finds us: a socket nobody but the user can reach, in a directory of its own (a named pipe on Windows).
-/** What a socket's path may have at most, on the platform that takes the least. */
+// The longest socket path, on the platform with the lowest limit. The socket is in a directory that only the user can reach (on Windows it
+// is a named pipe).
 const MAX_PATH = 100;
 const PREFIX = 'switchboard-mcp-';
 
@@ -21,23 +21,23 @@ export function makePrivatePlace(): PrivatePlace {
   const roomy = path.join(os.tmpdir(), `${PREFIX}${process.pid}-XXXXXX`, 'mcp.sock').length <= MAX_PATH;
   const parent = roomy ? os.tmpdir() : '/tmp';
   removeLeftovers(parent);
-  const dir = mkdtempSync(path.join(parent, `${PREFIX}${process.pid}-`)); // made with mode 0700
+  const dir = mkdtempSync(path.join(parent, `${PREFIX}${process.pid}-`)); // created with mode 0700
   const address = path.join(dir, 'mcp.sock');
   const remove = () => {
     process.off('exit', remove);
     try {
-      // Nothing else is in there, and to look for more would take a descriptor, of which none may be free.
+      // The directory has no other files, and listing it would need a descriptor, of which none may be free.
       rmSync(address, { force: true });
       rmdirSync(dir);
     } catch {
-      // Gone already, or for the next process to remove.
+      // Already removed, or left to the next process.
     }
   };
   process.on('exit', remove);
   return { address, remove };
 }
 
-/** Of a proxy that was killed. Whoever has its pid now may be another program: then it stays, and the next one sees to it. */
+/** Removes directories of killed proxies. If the pid was reused by another program, the directory stays for the next process. */
 function removeLeftovers(parent: string): void {
   try {
     for (const name of readdirSync(parent)) {
@@ -46,31 +46,31 @@ function removeLeftovers(parent: string): void {
       if (pid > 0 && !isAlive(pid) && isOurs(place)) rmSync(place, { recursive: true, force: true });
     }
   } catch {
-    // Gone already.
+    // Already removed.
   }
 }
 
-/** Anybody may make a directory of such a name, and change what is in it while it is being removed. */
+/** Any user may create a directory with such a name, and change its content while it is removed. */
 function isOurs(place: string): boolean {
   const stat = lstatSync(place);
   return stat.isDirectory() && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0;
 }
 
-/** A token and its wrapping. */
+/** A token and its framing. */
 const MAX_HELLO_BYTES = 1024;
 const HELLO_MS = 10_000;
 const LF = 0x0a;
 
 export type SocketListener = { readonly address: string; close(): void };
 
-export type SocketListenerEvents<G extends Guest> = {
-  /** Whom a token belongs to; undefined (and noted) when it is nobody. */
+export type SocketListenerEvents<G extends TokenHolder> = {
+  /** The holder of a token; undefined (and reported) if it is unknown. */
   admit(token: string): G | undefined;
-  serve(guest: G, socket: Socket): void;
+  serve(holder: G, socket: Socket): void;
 };
 
-/** Listens at once: the shim is started by the agent, long after. */
-export function openSocketListener<G extends Guest>(on: SocketListenerEvents<G>, onProblem: (error: Error) => void): SocketListener {
+/** Listens at once: the agent starts the shim much later. */
+export function openSocketListener<G extends TokenHolder>(on: SocketListenerEvents<G>, onProblem: (error: Error) => void): SocketListener {
   const place = makePrivatePlace();
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -91,7 +91,7 @@ export function openSocketListener<G extends Guest>(on: SocketListenerEvents<G>,
   };
 }
 
-function hear<G extends Guest>(socket: Socket, on: SocketListenerEvents<G>): void {
+function hear<G extends TokenHolder>(socket: Socket, on: SocketListenerEvents<G>): void {
   let hello = Buffer.alloc(0);
   const timer = setTimeout(() => socket.destroy(), HELLO_MS);
   socket.on('close', () => clearTimeout(timer));
@@ -101,16 +101,16 @@ function hear<G extends Guest>(socket: Socket, on: SocketListenerEvents<G>): voi
     if (end === -1 && hello.length <= MAX_HELLO_BYTES) return;
     clearTimeout(timer);
     socket.off('data', onData);
-    const guest = end === -1 ? undefined : on.admit(hello.toString('utf8', 0, end));
-    if (!guest) return void socket.end('this token is not valid, or no longer\n');
+    const holder = end === -1 ? undefined : on.admit(hello.toString('utf8', 0, end));
+    if (!holder) return void socket.end('invalid or expired token\n');
     socket.write('ok\n');
     socket.pause();
     if (end + 1 < hello.length) socket.unshift(hello.subarray(end + 1));
     socket.on(
       'close',
-      guest.onRevoke(() => socket.destroy()),
+      holder.onRevoke(() => socket.destroy()),
     );
-    on.serve(guest, socket);
+    on.serve(holder, socket);
   };
   socket.on('data', onData);
 }

@@ -4,7 +4,7 @@ import { createGateway, directEntry, type Gateway, type Pins } from '../../mcp/g
 import type { Children } from '../../mcp/gateway/server-process.ts';
 import type { ToolEvent } from '../../mcp/server/call-tool.ts';
 import type { ToolGate } from '../../mcp/server/gate.ts';
-import { createHostTools, type HostTools, type Lent } from '../../mcp/server/host-tools.ts';
+import { type Attached, createHostTools, type HostTools } from '../../mcp/server/host-tools.ts';
 import { chooseTransport, type Entries, injectedText, injection, type McpTransport, type SeenTransports } from '../../mcp/server/offer.ts';
 import type { Abilities, HostTool, SessionHost } from '../../mcp/server/tool.ts';
 import type { ToolServer, ToolSession } from '../../mcp/server/tool-server.ts';
@@ -193,7 +193,7 @@ export class Attachment implements ToolSession {
     if (this.#session.delegation) this.#proxy.tools.attachments?.delegations.delete(this.#session.delegation.id);
     releaseTerminals(this.#proxy, this.#session);
   }
-  attach(toolAttachments: ToolAttachments, { toolServer, entry }: Lent, bridged: ReadonlyMap<string, string>): void {
+  attach(toolAttachments: ToolAttachments, { toolServer, entry }: Attached, bridged: ReadonlyMap<string, string>): void {
     this.toolServer = toolServer;
     this.#entries = (name, taken) => [
       entry(name),

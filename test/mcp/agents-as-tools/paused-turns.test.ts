@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { type Asked, createPausedTurns, type Listener, refusalIn } from '../../../src/mcp/agents-as-tools/paused-turns.ts';
+import { createPausedTurns, type Listener, type PermissionRequest, refusalIn } from '../../../src/mcp/agents-as-tools/paused-turns.ts';
 
-const ASKED: Asked = {
+const ASKED: PermissionRequest = {
   title: 'Write a file',
   options: [
     { optionId: 'y', name: 'Yes', kind: 'allow_once' },

@@ -59,5 +59,5 @@ test('a tool that heeds no signal is not waited for beyond its limit', async () 
     caller(),
     { gate: async () => ({ allow: true }), check: async () => undefined, onEvent: () => {}, maxOutputBytes: 1000 },
   );
-  expect(outcome).toMatchObject({ isError: true, content: [{ text: 'build failed: it did not end within 20 ms' }] });
+  expect(outcome).toMatchObject({ isError: true, content: [{ text: 'build failed: it did not finish within 20 ms' }] });
 });

@@ -246,7 +246,7 @@ test('directories can be listed and files searched, without following links out'
   expect(wordsOf(await called(acpClient, id, 'list_directory', { path: 'src' }))).toBe('a.ts\ndeep/\nup');
   expect(wordsOf(await called(acpClient, id, 'search_files', { text: 'needle' }))).toBe('src/a.ts:2: two needle\nsrc/deep/b.ts:1: needle');
   expect(wordsOf(await called(acpClient, id, 'search_files', { name: '**/b.*' }))).toBe('src/deep/b.ts');
-  expect(wordsOf(await called(acpClient, id, 'search_files', { name: 'x*' }))).toBe('[nothing was found]');
+  expect(wordsOf(await called(acpClient, id, 'search_files', { name: 'x*' }))).toBe('[no matches]');
   for (const outside of ['..', 'src/up', '/etc', 'nowhere'])
     expect(await called(acpClient, id, 'list_directory', { path: outside })).toMatchObject({ isError: true });
   for (const args of [{}, { name: '{a,b}' }, { name: '*a*a*a*a*a' }])

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createHostTools, type HostTools, type Lent } from '../../../src/mcp/server/host-tools.ts';
+import { type Attached, createHostTools, type HostTools } from '../../../src/mcp/server/host-tools.ts';
 import { type HostTool, object, type SessionHost, text } from '../../../src/mcp/server/tool.ts';
 
 type Json = Record<string, unknown>;
@@ -16,7 +16,7 @@ let hostTools: HostTools;
 let ended: Promise<unknown>;
 afterEach(() => hostTools.close());
 
-async function lent(way: 'http' | 'stdio'): Promise<Lent & { given: Json }> {
+async function lent(way: 'http' | 'stdio'): Promise<Attached & { given: Json }> {
   let hasEnded = (_: unknown) => {};
   ended = new Promise((resolve) => {
     hasEnded = resolve;
@@ -42,7 +42,7 @@ async function lent(way: 'http' | 'stdio'): Promise<Lent & { given: Json }> {
     gate: async () => ({ allow: true }),
   });
   const toolSession = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => host };
-  const one = await new Promise<Lent>((resolve) => hostTools.attach(way, toolSession, (it) => resolve(it as Lent)));
+  const one = await new Promise<Attached>((resolve) => hostTools.attach(way, toolSession, (it) => resolve(it as Attached)));
   one.toolServer.bind();
   return { ...one, given: JSON.parse(one.entry('switchboard')) };
 }

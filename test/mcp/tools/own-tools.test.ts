@@ -86,17 +86,17 @@ test('what is wrong with them is said with its place, and the code is 6', async 
     'odd.mjs',
   );
   const cases: readonly (readonly [Json, RegExp])[] = [
-    [{ commands: [tool, tool] }, /config-\d+\.json:\d+:\d+: host_tools\.commands\[1\]\.name: there is another tool of that name/],
-    [{ commands: [{ ...tool, name: 'read_file' }] }, /host_tools\.commands\[0\]\.name: there is another tool of that name/],
+    [{ commands: [tool, tool] }, /config-\d+\.json:\d+:\d+: host_tools\.commands\[1\]\.name: another tool has this name/],
+    [{ commands: [{ ...tool, name: 'read_file' }] }, /host_tools\.commands\[0\]\.name: another tool has this name/],
     [{ commands: [{ ...tool, input_schema: { type: 'string' } }] }, /host_tools\.commands\[0\]\.input_schema: expected a JSON Schema/],
     [{ commands: [{ ...tool, input_schema: { type: 'object', properties: 7 } }] }, /host_tools\.commands\[0\]\.input_schema: not a usable/],
-    [{ commands: [{ ...tool, args: ['{nothing}'] }] }, /host_tools\.commands\[0\]\.args\[0\]: a placeholder in it is not a property/],
+    [{ commands: [{ ...tool, args: ['{nothing}'] }] }, /host_tools\.commands\[0\]\.args\[0\]: a placeholder is not a property/],
     [{ without: ['reed_file'] }, /host_tools\.without\[0\]: .*"read_file"/],
     [{ modules: [broken] }, /host_tools\.modules\[0\]: .*tools\.mjs: tools\[0\]: "run" is not a function/],
     [{ modules: ['gone.mjs'] }, /host_tools\.modules\[0\]: .*gone\.mjs: cannot be loaded/],
     [{ modules: [none] }, /none\.mjs: exports no list of tools/],
     [{ modules: [syntax] }, /syntax\.mjs: cannot be loaded/],
-    [{ commands: [tool], modules: [same] }, /tool "one": name: there is another tool of that name/],
+    [{ commands: [tool], modules: [same] }, /tool "one": name: another tool has this name/],
     [{ modules: [odd] }, /tool "odd": input_schema: expected a JSON Schema with "type": "object"/],
   ];
   const ended = await Promise.all(

@@ -8,7 +8,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ToolEvent } from '../../../src/mcp/server/call-tool.ts';
-import { createHostTools, type HostTools, type Lent } from '../../../src/mcp/server/host-tools.ts';
+import { type Attached, createHostTools, type HostTools } from '../../../src/mcp/server/host-tools.ts';
 import { type HostTool, object, type SessionHost, text } from '../../../src/mcp/server/tool.ts';
 
 const hello: HostTool = {
@@ -40,7 +40,7 @@ function start(tools: readonly HostTool[] = [hello], more: { maxOutputBytes?: nu
 }
 afterEach(() => hostTools.close());
 
-function attach(transport: 'http' | 'stdio'): Promise<Lent> {
+function attach(transport: 'http' | 'stdio'): Promise<Attached> {
   return new Promise((resolve, reject) => {
     const toolSession = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => host };
     hostTools.attach(transport, toolSession, (lent) => (lent instanceof Error ? reject(lent) : resolve(lent)));
@@ -173,7 +173,7 @@ describe('over the socket', () => {
     ['a first line without end', 'x'.repeat(5000)],
   ])('%s gets nothing, and is noted', async (_, words) => {
     const { address } = await open();
-    expect(await heard(address, words)).toMatch(/^this token is not valid/);
+    expect(await heard(address, words)).toMatch(/^invalid or expired token/);
     expect(events.length).toBeLessThanOrEqual(1);
   });
 
@@ -185,7 +185,7 @@ describe('over the socket', () => {
     expect(String(first)).toBe('ok\n');
     lent.toolServer.revoke();
     await once(socket, 'close');
-    expect(await heard(address, `${token}\n`)).toMatch(/^this token is not valid/);
+    expect(await heard(address, `${token}\n`)).toMatch(/^invalid or expired token/);
   });
 });
 
@@ -207,14 +207,14 @@ describe('a call', () => {
     const tool = { ...hello, run };
     const { outcome, words } = await call(tool, { to: 'x' }, { gate: () => Promise.reject(new Error('broken')) });
     expect(outcome.isError).toBe(true);
-    expect(words).toContain('could not be decided');
+    expect(words).toContain('the decision failed');
     expect(isRun).toBe(false);
     expect(events).toMatchObject([{ kind: 'denied', tool: 'hello', args: { to: 'x' } }]);
   });
 
   test('does not go on for ever', async () => {
     const { words } = await call({ ...hello, timeoutMs: 1, run: () => new Promise(() => {}) }, { to: 'x' });
-    expect(words).toBe('hello failed: it did not end within 1 ms');
+    expect(words).toBe('hello failed: it did not finish within 1 ms');
   });
 
   test('has its output cut where it is too long', async () => {

@@ -1,14 +1,14 @@
-// The library: the switchboard inside another program. See docs/embedding.md.
+// The library: embeds the switchboard in another program. See docs/embedding.md.
 import os from 'node:os';
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import type { ReadableStream, WritableStream } from 'node:stream/web';
 import type { ClientStreams, Switchboard, SwitchboardEvent, SwitchboardOptions } from './app/api.ts';
+import { SetupFailure } from './app/api.ts';
 import { assemble } from './app/assemble.ts';
 import { listenerFor } from './app/events.ts';
 import { hostFunctions } from './app/host-tools.ts';
 import { withDemoAgents } from './app/launch.ts';
-import { SetupFailure } from './app/setup-failure.ts';
 import { type Config, type PolicySource, toConfig } from './config/config.ts';
 import { EMPTY_LAYER } from './config/layer.ts';
 import { loadConfig } from './config/load.ts';
@@ -16,33 +16,33 @@ import { ConfigError, type Problem } from './config/problems.ts';
 import { stateDir as findStateDir } from './store/state-dir.ts';
 
 export type * from './app/api.ts';
-export { SetupFailure } from './app/setup-failure.ts';
+export { SetupFailure } from './app/api.ts';
 export type * from './client/acp-methods.ts';
 export { type Client, type ClientHandlers, createClient, type IncomingRequest } from './client/client.ts';
 export { ClientError } from './client/client-error.ts';
 
-/** Puts a switchboard together; nothing is started before a client needs it. Throws a SetupFailure that says what cannot be used as it is. */
+/** Creates a switchboard. It starts nothing before a client needs it. Throws a SetupFailure that names the part that cannot be used. */
 export async function createSwitchboard(options: SwitchboardOptions = {}): Promise<Switchboard> {
   const { onEvent = () => {}, tools = [], policy, policyMode, interactive } = options;
-  const tell = (event: SwitchboardEvent) => {
+  const emit = (event: SwitchboardEvent) => {
     try {
       onEvent(event);
     } catch {
-      // The host's own affair: no session may suffer from it.
+      // A failing listener must not fail a session.
     }
   };
-  const say = (text: string) => tell({ type: 'notice', text });
+  const notify = (text: string) => emit({ type: 'notice', text });
   const stateDir =
     options.stateDir === undefined ? findStateDir(process.env, os.homedir(), process.platform) : path.resolve(options.stateDir);
-  const { config, files } = await configOf(options, stateDir, say);
+  const { config, files } = await configOf(options, stateDir, notify);
   const assembled = await assemble({
-    config: policy === undefined ? config : { ...config, policies: [...config.policies, ofHost(policy)] },
+    config: policy === undefined ? config : { ...config, policies: [...config.policies, hostPolicy(policy)] },
     files,
     stateDir,
-    say,
+    notify,
     policy: { ...(policyMode && { policyMode }), ...(interactive !== undefined && { isInteractive: interactive }) },
     tools: await hostFunctions(tools, config.hostTools.commands),
-    events: listenerFor(tell),
+    events: listenerFor(emit),
   });
   return {
     connect(client) {
@@ -57,7 +57,7 @@ export async function createSwitchboard(options: SwitchboardOptions = {}): Promi
 async function configOf(
   { config, configFile }: SwitchboardOptions,
   stateDir: string,
-  say: (text: string) => void,
+  notify: (text: string) => void,
 ): Promise<{ readonly config: Config; readonly files: readonly string[] }> {
   if (config !== undefined && configFile !== undefined)
     throw new SetupFailure('CONFIG_INVALID', 'both config and configFile are given', 'give one of them');
@@ -69,7 +69,7 @@ async function configOf(
       const given = { file: 'config', text: JSON.stringify(config), identity: 'config' };
       return { ...(await loadConfig({ ...here, given })), files: [] };
     }
-    say('no configuration was given: the embedded demo agents serve');
+    notify('no configuration: using the embedded demo agents');
     return { config: withDemoAgents(toConfig(EMPTY_LAYER, new Map()), stateDir), files: [] };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -78,14 +78,14 @@ async function configOf(
   }
 }
 
-/** An object has no lines: its problems are placed by path. */
+/** An object has no lines, so its problems are located by path. */
 function inObject({ path: at, message, hint }: Problem): string {
   const place = at === '' || message.startsWith(at) ? '' : `${at}: `;
   return `config: ${place}${message}${hint === undefined ? '' : `; ${hint}`}`;
 }
 
-/** A policy of the host's own: it may allow as well as forbid. Files are looked for from the working directory. */
-const ofHost = (policy: PolicySource['policy']): PolicySource => ({ layer: 'user', from: 'options', policy, isFromTrusted: true });
+/** A policy of the host may allow as well as forbid. Its files are relative to the working directory. */
+const hostPolicy = (policy: PolicySource['policy']): PolicySource => ({ layer: 'user', from: 'options', policy, isFromTrusted: true });
 
 function nodeStreams(client: ClientStreams): { readonly input: Readable; readonly output: Writable } {
   if ('input' in client) return client;

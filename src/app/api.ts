@@ -132,3 +132,16 @@ export type Switchboard = {
   /** Ends all connections; nothing is left behind. */
   close(): Promise<void>;
 };
+
+/** Why a switchboard cannot be set up: the kind of failure, for programs; the message; what to do next. */
+export class SetupFailure extends Error {
+  override readonly name = 'SetupFailure';
+  readonly code: 'CONFIG_INVALID' | 'POLICY_INVALID' | 'TOOL_INVALID' | 'RECORD_FILE' | 'LOOP';
+  readonly hint: string | undefined;
+
+  constructor(code: SetupFailure['code'], message: string, hint?: string) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+  }
+}

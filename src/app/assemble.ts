@@ -1,5 +1,5 @@
-// Where the parts are put together, for the command and for whoever embeds the switchboard: one configuration, and any number of clients,
-// each with agents and records of its own. Nothing in here ends the process, listens for signals or writes to stdout.
+// The composition root, for the command and for programs that embed the switchboard: one configuration and any number of clients, each with its
+// own agents and records. Nothing here ends the process, listens for signals or writes to stdout.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { depthOf, MAX_DEPTH } from '../agents/recursion.ts';
@@ -11,62 +11,61 @@ import { createCapabilityCache } from '../store/capability-cache.ts';
 import type { Level } from '../store/defaults.ts';
 import { createSessionLog } from '../store/sessions/session-store.ts';
 import { Scanner } from '../wire/scanner/scanner.ts';
+import { SetupFailure } from './api.ts';
 import { createDiagnostics, type Diagnostics } from './diagnostics.ts';
-import { type Listener, type Say, sayOnce, UNHEARD } from './events.ts';
+import { type Listener, NO_LISTENER, type Notify, notifyOnce } from './events.ts';
 import { toolAttachmentsOf } from './host-tools.ts';
 import { learnConfigured, secretsOf } from './launch.ts';
 import type { EnforcedPolicy, PolicyFlags } from './policy.ts';
 import { changedForLater, type Reconfigured, reconfigureAll } from './reconfigure.ts';
 import type { Onlooker } from './records.ts';
 import { type ClientStreams, type Served, type Shared, serveClient } from './serve-client.ts';
-import { SetupFailure } from './setup-failure.ts';
-import { tidyUp } from './startup-cleanup.ts';
+import { cleanUp } from './startup-cleanup.ts';
 
-/** By then the first client has its answer to initialize. With `setImmediate` this would come first: what it has sent is read in the next turn of the loop. */
+/** By then the first client has its answer to `initialize`. `setImmediate` would be too early: the loop reads the client's request in its next turn. */
 const AFTER_ANSWER_MS = 100;
 
 export type Assembly = {
   readonly config: Config;
-  /** The files it comes from: agents may not change them without being asked. */
+  /** The files of the configuration: agents need permission to change them. */
   readonly files: readonly string[];
   readonly stateDir: string;
-  /** Words for people. */
-  readonly say: Say;
+  readonly notify: Notify;
   readonly policy?: PolicyFlags;
-  /** Instead of the configuration's. */
+  /** Overrides the configuration. */
   readonly logLevel?: Level | undefined;
-  /** Lent to every agent besides those of the configuration. */
+  /** Host tools for every agent, besides those of the configuration. */
   readonly tools?: readonly HostTool[];
   readonly events?: Listener;
   /** A host that owns its process may bring one that frees memory after large frames. */
   readonly scanner?: Scanner;
-  /** Looks on at every leg of every client. */
+  /** Observes every connection of every client. */
   readonly onlooker?: ((secrets: Secrets) => Onlooker) | undefined;
 };
 
 export type Assembled = {
   readonly diagnostics: Diagnostics;
-  /** What is known to be secret here. */
+  /** The secrets known to this switchboard. */
   readonly secrets: Secrets;
-  /** What agents may do; undefined when nobody has a policy. */
+  /** Undefined if there is no policy. */
   readonly policy: EnforcedPolicy | undefined;
-  /** `recordTo` is a file to record everything to. */
+  /** `recordTo` names a file that records every message. */
   connect(client: ClientStreams, recordTo?: string): Served;
-  /** Another configuration: its agents are for sessions to come, its policy for all, its level for whatever is said from now on. */
+  /** Applies another configuration: its agents to new sessions, its policy and log level to everything from now on. */
   reconfigure(next: Config): Reconfigured;
-  /** Ends every connection, and then what they share. */
+  /** Closes every connection, then the parts they share. */
   close(): Promise<void>;
 };
 
-/** Throws a SetupFailure that says what cannot be used as it is. */
+/** Throws a SetupFailure that names the part that cannot be used. */
 export async function assemble(assembly: Assembly): Promise<Assembled> {
-  const { config, stateDir, events = UNHEARD } = assembly;
+  const { config, stateDir, events = NO_LISTENER } = assembly;
   if (depthOf(process.env) >= MAX_DEPTH) throw new SetupFailure('LOOP', LOOP, LOOP_HINT);
   const secrets = await secretsOf(config);
-  const say: Say = (text) => assembly.say(secrets.redact(text));
-  const policy = await policyOf({ ...assembly, say }, secrets.redact);
-  const onProblem = sayOnce(
-    say,
+  const notify: Notify = (text) => assembly.notify(secrets.redact(text));
+  const policy = await policyOf({ ...assembly, notify }, secrets.redact);
+  const onProblem = notifyOnce(
+    notify,
     (error) => `the state directory ${stateDir} cannot be used, so nothing is remembered: ${(error as Error).message}`,
   );
   const { level, file } = config.logging;
@@ -74,7 +73,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
     level: assembly.logLevel ?? level,
     file: file && path.resolve(stateDir, file),
     redact: secrets.redact,
-    words: say,
+    notify,
   });
   const tools = await toolsOf(assembly);
   const cache = createCapabilityCache(stateDir, systemClock.now, onProblem);
@@ -83,14 +82,14 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
     stateDir,
     secrets,
     diagnostics,
-    say,
+    notify,
     onProblem,
     events,
     enforcement: () => policy?.enforcement(),
     log: createSessionLog(stateDir, onProblem),
     cache,
     scanner: assembly.scanner ?? new Scanner(),
-    toolAttachments: toolAttachmentsOf(config, stateDir, cache, onProblem, say, {
+    toolAttachments: toolAttachmentsOf(config, stateDir, cache, onProblem, notify, {
       tools,
       onEvent: events.onTool,
       clean: secrets.redact,
@@ -100,34 +99,34 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
   const open = new Set<Served>();
   let count = 0;
   let isClosed = false;
-  let tidyTimer: NodeJS.Timeout | undefined;
-  function tidyOnce(): void {
-    clearTimeout(tidyTimer);
-    tidyTimer = undefined;
-    tidyUp(stateDir, onProblem, say);
+  let cleanupTimer: NodeJS.Timeout | undefined;
+  function cleanUpOnce(): void {
+    clearTimeout(cleanupTimer);
+    cleanupTimer = undefined;
+    cleanUp(stateDir, onProblem, notify);
   }
   return {
     diagnostics,
     secrets,
     policy,
     connect(client, recordTo) {
-      if (isClosed) throw new Error('this switchboard is closed; make another one');
+      if (isClosed) throw new Error('this switchboard is closed; create another one');
       const served = serveClient(shared, client, count++, recordTo);
-      // Not before the first answer: the client waits for that, and nobody waits for this.
-      if (count === 1) tidyTimer = setTimeout(tidyOnce, AFTER_ANSWER_MS).unref();
+      // After the first answer: the client waits for that, and nobody waits for the cleanup.
+      if (count === 1) cleanupTimer = setTimeout(cleanUpOnce, AFTER_ANSWER_MS).unref();
       open.add(served);
       void served.closed.then(() => open.delete(served));
       return served;
     },
     reconfigure(next) {
-      learnConfigured(secrets, next); // before anything is started with it
+      learnConfigured(secrets, next); // before any agent starts with it
       const before = shared.config;
       const { agents, defaultAgent, explicitDefault, routes, policies } = next;
       const isOtherPolicy = JSON.stringify(before.policies) !== JSON.stringify(policies);
-      // Whatever becomes of the agents: what it forbids is forbidden from now on.
+      // Even if the agents cannot change: what the policy forbids is forbidden from now on.
       if (isOtherPolicy && policy) void policy.use(policies);
       const { level: wanted } = next.logging;
-      // Only if it is another one: what was set by a signal meanwhile is not undone by a change of something else.
+      // Only if it changed: a level set by SIGUSR2 survives a change of something else.
       if (wanted !== before.logging.level) diagnostics.setLevel(assembly.logLevel ?? wanted);
       shared = { ...shared, config: { ...before, policies, logging: { ...before.logging, level: wanted } } };
       const { isTaken, said } = reconfigureAll([...open], next);
@@ -136,7 +135,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
     },
     async close() {
       isClosed = true;
-      if (tidyTimer !== undefined) tidyOnce(); // a client that leaves at once must not keep old records alive
+      if (cleanupTimer !== undefined) cleanUpOnce(); // also if the client leaves at once
       await Promise.all([...open].map((served) => served.close()));
       policy?.close();
       await diagnostics.close();
@@ -147,20 +146,20 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
 const LOOP = 'this switchboard is an agent of a switchboard, and so on, without end';
 const LOOP_HINT = 'some agent in agent_servers starts the switchboard: switchboard agents list';
 
-/** What the host hands in, and what modules of the configuration have. */
+/** The host's own tools, and those of the modules in the configuration. */
 async function toolsOf({ config: { hostTools }, tools = [] }: Assembly): Promise<readonly HostTool[]> {
   if (!hostTools.enabled || hostTools.modules.length === 0) return tools;
   const { toolsOfModules } = await import('./tool-modules.ts');
   return [...tools, ...(await toolsOfModules(hostTools.modules, [...hostTools.commands, ...tools]))];
 }
 
-/** The engine is loaded only when somebody has a policy. */
+/** Loads the policy engine only if there is a policy. */
 async function policyOf(
-  { config, policy: flags = {}, stateDir, files, say, events = UNHEARD }: Assembly,
+  { config, policy: flags = {}, stateDir, files, notify, events = NO_LISTENER }: Assembly,
   redact: Redactor,
 ): Promise<EnforcedPolicy | undefined> {
   const isWanted = flags.policy !== undefined || config.policies.length > 0 || existsSync(managedPolicyFile(process.platform, process.env));
   if (!isWanted) return undefined;
   const { enforcePolicy } = await import('./policy.ts');
-  return enforcePolicy({ config, flags, stateDir, ownFiles: files, redact, report: say, onDecision: events.onDecision });
+  return enforcePolicy({ config, flags, stateDir, ownFiles: files, redact, report: notify, onDecision: events.onDecision });
 }

@@ -1,7 +1,7 @@
-// What the switchboard has to say about itself, by level: words on stderr, or JSON lines in a file by way of pino, which is loaded with
-// the first of them and not before.
+// Diagnostics: messages about the switchboard itself, by level. One logger, pino, writes them as text to stderr or as JSON lines to `log.file`. It is
+// loaded with the first message: a proxy that has nothing to report does without it.
 import path from 'node:path';
-import type { Logger } from 'pino';
+import type { DestinationStream, Logger } from 'pino';
 import { makeDirectory } from '../private-files.ts';
 import type { Redactor } from '../redaction/redact.ts';
 import { LEVELS, type Level } from '../store/defaults.ts';
@@ -9,10 +9,10 @@ import { LEVELS, type Level } from '../store/defaults.ts';
 export type MessageLevel = Exclude<Level, 'silent'>;
 
 export type Diagnostics = {
-  say(level: MessageLevel, text: string, about?: Readonly<Record<string, unknown>>): void;
+  log(level: MessageLevel, message: string, details?: Readonly<Record<string, unknown>>): void;
   readonly level: Level;
   setLevel(level: Level): void;
-  /** Everything is where it belongs. */
+  /** Resolves when every message is written. */
   close(): Promise<void>;
 };
 
@@ -20,30 +20,35 @@ export type DiagnosticsOptions = {
   readonly level: Level;
   readonly file: string | undefined;
   readonly redact: Redactor;
-  /** Words for people. */
-  readonly words: (text: string) => void;
+  /** Shows a message to people: on stderr, or to the program that embeds us. */
+  readonly notify: (text: string) => void;
 };
 
-export function createDiagnostics({ level: first, file, redact, words }: DiagnosticsOptions): Diagnostics {
+export function createDiagnostics({ level: first, file, redact, notify }: DiagnosticsOptions): Diagnostics {
   let level = first;
   let logger: Promise<Logger | undefined> | undefined;
   const isOn = (wanted: MessageLevel): boolean => LEVELS.indexOf(wanted) <= LEVELS.indexOf(level);
 
-  /** A file that cannot be written must not cost anybody a session. */
-  function unusable(error: Error): undefined {
-    words(`log.file ${file} cannot be written, so diagnostics go to stderr: ${error.message}`);
-  }
-  async function open(to: string): Promise<Logger | undefined> {
+  const asText = (wanted: string, message: string): string =>
+    wanted === 'debug' || wanted === 'trace' ? `${wanted}: ${message}` : message;
+
+  async function open(): Promise<Logger> {
     const { default: pino } = await import('pino');
-    makeDirectory(path.dirname(to));
-    const destination = pino.destination({ dest: to, append: true, mode: 0o600, sync: true });
-    return new Promise((resolve) => {
-      destination.on('error', (error: Error) => resolve(unusable(error)));
-      destination.on('ready', () => resolve(pino({ level: 'trace', base: { pid: process.pid } }, destination)));
-    });
+    const toStderr: DestinationStream = {
+      write(line) {
+        const { level: number, msg } = JSON.parse(line);
+        notify(asText(pino.levels.labels[number] ?? '', msg));
+      },
+    };
+    const toFile = file === undefined ? undefined : await openFile(pino.destination, file).catch(unusable);
+    return pino({ level: 'trace', base: { pid: process.pid } }, toFile ?? toStderr);
   }
-  const toWords = (wanted: MessageLevel, text: string): void =>
-    words(wanted === 'debug' || wanted === 'trace' ? `${wanted}: ${text}` : text);
+  /** A log file that cannot be written must not fail a session. */
+  function unusable(error: Error): undefined {
+    notify(`log.file ${file} cannot be written, so diagnostics go to stderr: ${error.message}`);
+  }
+  /** The program was replaced while it ran, and pino is gone with it. */
+  const unloadable = (): undefined => undefined;
 
   return {
     get level() {
@@ -52,18 +57,25 @@ export function createDiagnostics({ level: first, file, redact, words }: Diagnos
     setLevel(next) {
       level = next;
     },
-    say(wanted, text, about = {}) {
+    log(wanted, message, details = {}) {
       if (!isOn(wanted)) return;
-      const clean = redact(text);
-      if (file === undefined) return toWords(wanted, clean);
-      logger ??= open(file).catch(unusable);
-      void logger.then((opened) => {
-        if (opened) opened[wanted](about, clean);
-        else toWords(wanted, clean);
-      });
+      const clean = redact(message);
+      logger ??= open().catch(unloadable);
+      void logger.then((opened) => (opened ? opened[wanted](details, clean) : notify(asText(wanted, clean))));
     },
     async close() {
       (await logger)?.flush();
     },
   };
+}
+
+type Destination = typeof import('pino').destination;
+
+async function openFile(destination: Destination, file: string): Promise<DestinationStream> {
+  makeDirectory(path.dirname(file));
+  const opened = destination({ dest: file, append: true, mode: 0o600, sync: true });
+  return new Promise((resolve, reject) => {
+    opened.on('error', reject);
+    opened.on('ready', () => resolve(opened));
+  });
 }

@@ -1,4 +1,4 @@
-// What whoever embeds the switchboard hears of: nothing that holds a secret, and nothing that could hold up a frame.
+// Events for the program that embeds the switchboard. They hold no secrets, and nothing waits for their listener.
 
 import type { AuditEntry } from '../audit/audit-line.ts';
 import type { ToolEvent } from '../mcp/server/call-tool.ts';
@@ -8,40 +8,40 @@ import type { SwitchboardEvent } from './api.ts';
 export type Listener = {
   readonly onAgent: (agent: string, child: Transport) => void;
   readonly onTool: (event: ToolEvent) => void;
-  /** Its words are cleaned of secrets. */
+  /** Its texts are redacted. */
   readonly onDecision: (entry: AuditEntry) => void;
 };
 
-export const UNHEARD: Listener = { onAgent: () => {}, onTool: () => {}, onDecision: () => {} };
+export const NO_LISTENER: Listener = { onAgent: () => {}, onTool: () => {}, onDecision: () => {} };
 
-/** `tell` never throws. */
-export function listenerFor(tell: (event: SwitchboardEvent) => void): Listener {
+/** `emit` must not throw. */
+export function listenerFor(emit: (event: SwitchboardEvent) => void): Listener {
   return {
     onAgent(agent, child) {
-      if (child.pid !== undefined) tell({ type: 'agent-started', agent, pid: child.pid });
+      if (child.pid !== undefined) emit({ type: 'agent-started', agent, pid: child.pid });
       child.onExit((exit) => {
-        if (exit.kind === 'unstartable') tell({ type: 'agent-exited', agent, code: null, signal: null, why: exit.why });
-        else tell({ type: 'agent-exited', agent, code: exit.code, signal: exit.signal, why: undefined });
+        if (exit.kind === 'unstartable') emit({ type: 'agent-exited', agent, code: null, signal: null, why: exit.why });
+        else emit({ type: 'agent-exited', agent, code: exit.code, signal: exit.signal, why: undefined });
       });
     },
     onTool({ kind, sessionId, agent, tool, reason }) {
       if (kind === 'refused-token' || tool === undefined) return;
-      tell({ type: 'tool', outcome: kind, tool, agent, sessionId, reason });
+      emit({ type: 'tool', outcome: kind, tool, agent, sessionId, reason });
     },
     onDecision({ agent, session, method, summary, verdict, why, answeredBy }) {
-      tell({ type: 'decision', agent, sessionId: session, method, summary, verdict, why, answeredBy });
+      emit({ type: 'decision', agent, sessionId: session, method, summary, verdict, why, answeredBy });
     },
   };
 }
 
-/** Words for people: to stderr for a command, to whoever embeds the switchboard otherwise. */
-export type Say = (text: string) => void;
+/** Shows a message to people: a command writes it to stderr, the library emits it as an event. */
+export type Notify = (text: string) => void;
 
-/** For a problem that may come again with every frame: said the first time only. */
-export function sayOnce(say: Say, words: (error: unknown) => string): (error: unknown) => void {
-  let isSaid = false;
+/** For a problem that every frame may repeat: only the first one is shown. */
+export function notifyOnce(notify: Notify, messageOf: (error: unknown) => string): (error: unknown) => void {
+  let isShown = false;
   return (error) => {
-    if (!isSaid) say(words(error));
-    isSaid = true;
+    if (!isShown) notify(messageOf(error));
+    isShown = true;
   };
 }

@@ -7,9 +7,9 @@ import type { Shim } from '../mcp/transports/listeners.ts';
 import type { HostToolsOptions, TransportMemory } from '../proxy/tools/host-tools.ts';
 import { createToolPins } from '../store/tool-pins.ts';
 import type { HostFunction } from './api.ts';
-import type { Say } from './events.ts';
+import { SetupFailure } from './api.ts';
+import type { Notify } from './events.ts';
 import { packageFile } from './package-files.ts';
-import { SetupFailure } from './setup-failure.ts';
 
 /** How an agent starts the shim. */
 export const shimOf = (): Shim => ({ command: process.execPath, args: [packageFile('bin', 'switchboard.js'), 'mcp-shim'] });
@@ -20,7 +20,7 @@ export function toolAttachmentsOf(
   stateDir: string,
   memory: TransportMemory,
   onProblem: (error: unknown) => void,
-  report: Say,
+  report: Notify,
   own: Pick<HostToolsOptions, 'onEvent' | 'clean'> & { readonly tools: readonly HostTool[] },
 ): HostToolsOptions | undefined {
   if (!hostTools.enabled) {

@@ -8,8 +8,8 @@ import { errorCode, isAbsent, readForeign } from '../config/watch-files.ts';
 import { loadPolicy } from '../policy/format/load.ts';
 import { renderPolicyProblem } from '../policy/format/problem.ts';
 import type { Layer } from '../policy/rules/layers.ts';
+import { SetupFailure } from './api.ts';
 import { readPolicyText } from './read-policy.ts';
-import { SetupFailure } from './setup-failure.ts';
 
 export type ReadLayer = Layer & { readonly text: string };
 

@@ -15,7 +15,7 @@ import type { Redactor } from '../redaction/redact.ts';
 import { createSerialQueue } from '../serial-queue.ts';
 import { createRemembered, hashKey, rememberedFile } from '../store/remembered-answers.ts';
 import { canonicalPath } from '../workspace/canonical.ts';
-import { type Say, sayOnce } from './events.ts';
+import { type Notify, notifyOnce } from './events.ts';
 import { type LayerSources, type ReadLayer, readLayers, usable } from './policy-layers.ts';
 
 export type PolicyFlags = {
@@ -32,7 +32,7 @@ export type Enforcing = {
   /** Our own files: agents may not change them without being asked. */
   readonly ownFiles: readonly string[];
   readonly redact: Redactor;
-  readonly report: Say;
+  readonly report: Notify;
   readonly onDecision: (entry: AuditEntry) => void;
 };
 
@@ -101,7 +101,10 @@ export async function enforcePolicy({
   // One after the other, so that what was read first does not come into force last.
   const reads = createSerialQueue();
   const reload = (change: Partial<LayerSources> = {}): Promise<void> => reads.run(() => readAgain({ ...sources, ...change }));
-  const onWatchProblem = sayOnce(report, (error) => `changes of the policy are looked for every two seconds: ${(error as Error).message}`);
+  const onWatchProblem = notifyOnce(
+    report,
+    (error) => `changes of the policy are looked for every two seconds: ${(error as Error).message}`,
+  );
   let watch: FileWatch | undefined;
   function watchAgain(): void {
     if (isClosed) return;
@@ -127,7 +130,7 @@ export async function enforcePolicy({
       return outcome;
     },
   };
-  const onProblem = sayOnce(report, (error) => `answers for always cannot be kept: ${(error as Error).message}`);
+  const onProblem = notifyOnce(report, (error) => `answers for always cannot be kept: ${(error as Error).message}`);
   return {
     enforcement: () =>
       createEnforcement({

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { errorCode, readOwn, type Source } from '../config/watch-files.ts';
 import { escapeControls } from '../control-characters.ts';
 import { didYouMean } from '../policy/format/nearest.ts';
+import { SetupFailure } from './api.ts';
 import { packageFile } from './package-files.ts';
-import { SetupFailure } from './setup-failure.ts';
 
 export const PRESETS = ['careful', 'standard', 'ci', 'readonly'];
 

@@ -16,8 +16,8 @@ import { transcriptsDir } from '../store/transcripts/transcript-files.ts';
 import { createTranscriptObserver, type TranscriptObserver } from '../store/transcripts/transcript-observer.ts';
 import { createTranscriptSource, type TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import { joinObservers, type Observer, type Watcher } from '../wire/observer.ts';
-import { type Say, sayOnce } from './events.ts';
-import { SetupFailure } from './setup-failure.ts';
+import { SetupFailure } from './api.ts';
+import { type Notify, notifyOnce } from './events.ts';
 
 export type Records = {
   watch(leg: string, side: Side): Watcher;
@@ -37,7 +37,7 @@ export type RecordsOptions = {
   readonly config: Config;
   readonly stateDir: string;
   readonly secrets: Secrets;
-  readonly say: Say;
+  readonly notify: Notify;
   /** That of the connection, and of no other in this process. */
   readonly name: string;
   /** A file to record everything to. */
@@ -45,8 +45,8 @@ export type RecordsOptions = {
   readonly onlooker?: Onlooker | undefined;
 };
 
-export function createRecords({ config, stateDir, secrets, say: report, name, recordTo, onlooker }: RecordsOptions): Records {
-  const onProblem = sayOnce(report, (error) => `records are not kept: ${secrets.redact(String((error as Error).message))}`);
+export function createRecords({ config, stateDir, secrets, notify: report, name, recordTo, onlooker }: RecordsOptions): Records {
+  const onProblem = notifyOnce(report, (error) => `records are not kept: ${secrets.redact(String((error as Error).message))}`);
   const frameLog = openFrameLog(config, stateDir, secrets, onProblem, name);
   const transcripts = config.store.transcripts ? openTranscripts(config, stateDir, secrets, onProblem) : undefined;
   const recording = recordTo === undefined ? undefined : openRecording(recordTo, secrets, onProblem);

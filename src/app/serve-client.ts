@@ -1,15 +1,14 @@
-// One client, from its first byte to the end of the last process that was started for it.
-
+// Serves one client, from its first byte to the end of the last process that was started for it.
 import { describeDaemons, findDaemons, rememberDaemons } from '../agents/daemons.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
-import { createRunningRecord, newMark } from '../agents/running-record.ts';
+import { createRunningRecord, newMark, type RunningRecordWriter } from '../agents/running-record.ts';
 import type { Config } from '../config/config.ts';
 import type { Connection } from '../proxy/api.ts';
 import { countsMessage, systemClock } from '../proxy/context.ts';
 import type { CreateEnforcement } from '../proxy/enforcement/enforcement.ts';
 import { connect } from '../proxy/proxy.ts';
 import type { HostToolsOptions } from '../proxy/tools/host-tools.ts';
-import type { Secrets } from '../redaction/redact.ts';
+import type { Redactor, Secrets } from '../redaction/redact.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
@@ -17,8 +16,7 @@ import type { Sink, Source } from '../wire/byte-stream.ts';
 import type { Scanner } from '../wire/scanner/scanner.ts';
 import { createWorkspace } from '../workspace/workspace.ts';
 import type { Diagnostics } from './diagnostics.ts';
-import type { Listener, Say } from './events.ts';
-import { publishHealth } from './health.ts';
+import type { Listener, Notify } from './events.ts';
 import { shimOf } from './host-tools.ts';
 import { launchAgent } from './launch.ts';
 import { VERSION } from './package-files.ts';
@@ -26,13 +24,13 @@ import { createRecords, type Onlooker } from './records.ts';
 
 export type ClientStreams = { readonly input: Source; readonly output: Sink };
 
-/** What all clients of one switchboard have in common. */
+/** What the clients of one switchboard share. */
 export type Shared = {
   readonly config: Config;
   readonly stateDir: string;
   readonly secrets: Secrets;
   readonly diagnostics: Diagnostics;
-  readonly say: Say;
+  readonly notify: Notify;
   readonly onProblem: (error: unknown) => void;
   readonly events: Listener;
   readonly enforcement: () => CreateEnforcement | undefined;
@@ -45,41 +43,41 @@ export type Shared = {
 
 export type Served = {
   readonly connection: Connection;
-  /** What was said in sessions; undefined when nothing is written down. */
+  /** Undefined if transcripts are off. */
   readonly transcripts: TranscriptSource | undefined;
-  /** Ends its agents and resolves when nothing of them is left; once, however often it is asked. */
+  /** Stops its agents. Resolves when nothing of them is left; calls after the first have no effect. */
   close(): Promise<void>;
-  /** That has happened. */
+  /** Resolves when `close` is done. */
   readonly closed: Promise<void>;
 };
 
-/** `number` tells it from the other clients of this process. */
+/** `number` distinguishes it from the other clients of this process. */
 export function serveClient(shared: Shared, { input, output }: ClientStreams, number: number, recordTo?: string): Served {
-  const { config, stateDir, secrets, diagnostics, say, onProblem, events, enforcement, log, cache, scanner, toolAttachments, onlooker } =
+  const { config, stateDir, secrets, diagnostics, notify, onProblem, events, enforcement, log, cache, scanner, toolAttachments, onlooker } =
     shared;
   const mark = newMark();
   const name = number === 0 ? String(process.pid) : `${process.pid}-${number}`;
-  const records = createRecords({ config, stateDir, secrets, say, name, recordTo, onlooker });
+  const records = createRecords({ config, stateDir, secrets, notify, name, recordTo, onlooker });
   const running = createRunningRecord(stateDir, mark, onProblem);
   const health = publishHealth(() => connection.health(), secrets.redact, running);
   const launch = (spec: AgentSpec) => {
     const child = launchAgent(spec, mark, secrets);
-    diagnostics.say('debug', `agent "${spec.name}" is started`, { agent: spec.name, agentPid: child.pid });
+    diagnostics.log('debug', `started agent "${spec.name}"`, { agent: spec.name, agentPid: child.pid });
     if (child.pid !== undefined) running.childStarted(child.pid);
-    health.soon();
+    health.changed();
     events.onAgent(spec.name, child);
     return child;
   };
   const connection = connect(input, output, {
     ...config,
     launch,
-    // Lent tools have it too, where the editor has nothing; agents are told of it only where that is set.
+    // Host tools use it where the client has no files or terminals. Agents see it only if the configuration says so.
     workspace: config.workspace === 'off' && !toolAttachments ? undefined : createWorkspace({ mark, onChild: running.childStarted }),
     servesMissing: config.workspace !== 'off',
     enforcement: enforcement(),
     watch: records.watch,
     transcripts: records.transcripts,
-    report: (text) => diagnostics.say('warn', text),
+    report: (text) => diagnostics.log('warn', text),
     clock: systemClock,
     log,
     cache,
@@ -88,33 +86,33 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     toolAttachments,
     shim: shimOf(),
     children: { mark, started: running.childStarted },
-    onStateChange: health.soon,
+    onStateChange: health.changed,
   });
-  let isOver = () => {};
+  let finish = () => {};
   const closed = new Promise<void>((resolve) => {
-    isOver = resolve;
+    finish = resolve;
   });
-  /** Only to tell of them: that nobody can look, or remember, must not spoil the end. */
-  function tellDaemons(): void {
+  /** Only for information: a failure must not keep the connection from ending. */
+  function reportDaemons(): void {
     try {
       const daemons = findDaemons(mark);
       if (daemons.length === 0) return;
       const { names, end } = describeDaemons(daemons);
-      say(`agents left these processes running, in groups of their own: ${names}. They are not ended; to end them: ${end}`);
+      notify(`agents left these processes running, in groups of their own: ${names}. They are not ended; to end them: ${end}`);
       rememberDaemons(stateDir, mark, daemons);
     } catch (error) {
-      diagnostics.say('debug', `what agents left running is not known: ${(error as Error).message}`);
+      diagnostics.log('debug', `cannot look for processes that agents left running: ${(error as Error).message}`);
     }
   }
   async function end(): Promise<void> {
     await connection.stop();
-    const notPassedOn = countsMessage(connection.counters);
-    if (notPassedOn !== undefined) diagnostics.say('debug', notPassedOn, connection.counters);
+    const dropped = countsMessage(connection.counters);
+    if (dropped !== undefined) diagnostics.log('debug', dropped, connection.counters);
     health.stop();
     running.clear();
     await records.close();
-    tellDaemons();
-    isOver();
+    reportDaemons();
+    finish();
   }
   let ending: Promise<void> | undefined;
   return {
@@ -124,6 +122,48 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     close() {
       ending ??= end();
       return ending;
+    },
+  };
+}
+
+const PUBLISH_EVERY_MS = 2000;
+/** An agent that starts, crashes and starts again within this time is written once. */
+const GATHER_MS = 50;
+const STDERR_LINES = 10;
+
+export type HealthPublisher = {
+  /** The state of an agent has changed. Counters alone wait for the next round. */
+  changed(): void;
+  stop(): void;
+};
+
+/** Writes the health of a connection's agents to its running record, for `switchboard agents list`. Text of an agent is redacted. */
+export function publishHealth(healthNow: Connection['health'], redact: Redactor, running: RunningRecordWriter): HealthPublisher {
+  const clean = (text: string | undefined) => (text === undefined ? undefined : redact(text));
+  let isStopped = false;
+  let pending: NodeJS.Timeout | undefined;
+  function publish(): void {
+    pending = undefined;
+    const health = Object.entries(healthNow()).map(([id, { stderrTail, lastError, unavailable, uptimeMs, ...kept }]) => {
+      const since = uptimeMs === undefined ? undefined : Math.round((Date.now() - uptimeMs) / 1000) * 1000;
+      const why = { lastError: lastError?.key, lastErrorText: clean(lastError?.message), unavailable: clean(unavailable?.message) };
+      const tail = redact(stderrTail.slice(-STDERR_LINES).join('\n'))
+        .split('\n')
+        .filter((line) => line !== '');
+      return [id, { ...kept, ...why, stderrTail: tail, since: since && new Date(since).toISOString() }];
+    });
+    running.healthIs(Object.fromEntries(health));
+  }
+  const timer = setInterval(publish, PUBLISH_EVERY_MS);
+  timer.unref();
+  return {
+    changed() {
+      if (!isStopped) pending ??= setTimeout(publish, GATHER_MS).unref();
+    },
+    stop() {
+      isStopped = true;
+      clearInterval(timer);
+      clearTimeout(pending);
     },
   };
 }

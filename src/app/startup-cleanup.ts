@@ -1,18 +1,18 @@
-// What an earlier switchboard could not end, or finish writing, because it was killed; and what many have left in the list of sessions.
+// Cleans up after switchboards that were killed: their agents, their half-written files, and sessions.jsonl if it has grown.
 import { describeDaemons } from '../agents/daemons.ts';
 import { endLeftovers, removeDrafts } from '../agents/leftovers.ts';
 import { COMPACT_FROM_BYTES } from '../store/defaults.ts';
 import { isCompactionDue } from '../store/sessions/session-store.ts';
-import type { Say } from './events.ts';
+import type { Notify } from './events.ts';
 
-export function tidyUp(stateDir: string, onProblem: (error: unknown) => void, say: Say): void {
+export function cleanUp(stateDir: string, onProblem: (error: unknown) => void, notify: Notify): void {
   removeDrafts(stateDir, onProblem);
-  compactSessions(stateDir).catch((error: Error) => say(`the list of sessions stays as long as it is: ${error.message}`));
+  compactSessions(stateDir).catch((error: Error) => notify(`sessions.jsonl could not be compacted: ${error.message}`));
   const { ended, daemons } = endLeftovers(stateDir, onProblem);
-  if (ended > 0) say(`ended ${ended} agent process(es) that an earlier switchboard left behind`);
+  if (ended > 0) notify(`ended ${ended} agent process(es) that an earlier switchboard left behind`);
   if (daemons.length === 0) return;
   const { names, end } = describeDaemons(daemons);
-  say(`these processes of earlier agents still run, in groups of their own: ${names}. They are not ended; to end them: ${end}`);
+  notify(`these processes of earlier agents still run, in groups of their own: ${names}. They are not ended; to end them: ${end}`);
 }
 
 /** Windows cannot replace an open file. */

@@ -2,8 +2,8 @@
 import { pathToFileURL } from 'node:url';
 import type { HostTool, JsonSchema } from '../mcp/server/tool.ts';
 import type { HostFunction } from './api.ts';
+import { SetupFailure } from './api.ts';
 import { hostFunctions, type Named } from './host-tools.ts';
-import { SetupFailure } from './setup-failure.ts';
 
 const HINT = 'see "Tools of your own" in docs/tools.md';
 

@@ -52,7 +52,7 @@ export async function acp(options: AcpOptions, editor: ClientStreams = { input: 
     config,
     files,
     stateDir,
-    say: notice,
+    notify: notice,
     policy: options,
     logLevel: options.logLevel,
     onlooker: attachment?.onlooker,
@@ -96,7 +96,7 @@ function toggleOnSignal(diagnostics: Diagnostics): void {
     const { level } = diagnostics;
     if (level !== 'debug') before = level;
     diagnostics.setLevel(level === 'debug' ? before : 'debug');
-    diagnostics.say('debug', 'SIGUSR2: debug logging is on until the next SIGUSR2');
+    diagnostics.log('debug', 'SIGUSR2: debug logging is on until the next SIGUSR2');
   });
 }
 

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { SetupFailure } from '../app/setup-failure.ts';
+import { SetupFailure } from '../app/api.ts';
 import type { Redactor } from '../redaction/redact.ts';
 
 /** Why a command failed: the exit code, the message, and what to do next. */

@@ -43,7 +43,7 @@ export async function startInside(
     readonly policyIfNone?: PolicySource;
     readonly events?: Listener;
     /** Receives messages for the user; default: stderr. */
-    readonly say?: (text: string) => void;
+    readonly notify?: (text: string) => void;
     /** Agents may not write, so the configured workspace, which can write and run commands, is off. */
     readonly isReadOnly?: boolean;
     readonly onlooker?: (secrets: Secrets) => Onlooker;
@@ -57,7 +57,7 @@ export async function startInside(
     config,
     files,
     stateDir,
-    say: more.say ?? notice,
+    notify: more.notify ?? notice,
     policy: options,
     logLevel,
     ...(more.events && { events: more.events }),

@@ -13,33 +13,36 @@ vi.mock('pino', async (original) => {
 
 const redact = createRedactor({ K: 'a-secret-value' });
 function setUp(file?: string) {
-  const words: string[] = [];
-  return { words, diagnostics: createDiagnostics({ level: 'info', file, redact, words: (text) => void words.push(text) }) };
+  const shown: string[] = [];
+  return { shown, diagnostics: createDiagnostics({ level: 'info', file, redact, notify: (text) => void shown.push(text) }) };
 }
 
 describe('without a log file', () => {
-  test('messages from the configured level go to stderr, redacted, without loading pino', async () => {
-    const { words, diagnostics } = setUp();
-    diagnostics.say('warn', 'it says a-secret-value');
-    diagnostics.say('debug', 'not said');
-    diagnostics.setLevel('debug');
-    diagnostics.say('debug', 'said');
-    diagnostics.setLevel('silent');
-    diagnostics.say('error', 'not said');
+  test('messages from the configured level go to stderr, redacted; pino is loaded for the first', async () => {
+    const { shown, diagnostics } = setUp();
+    diagnostics.log('debug', 'below the level');
     await diagnostics.close();
-    expect(words).toEqual(['it says [redacted:K]', 'debug: said']);
     expect(seen.pino).toBe(false);
+    diagnostics.log('warn', 'it says a-secret-value');
+    diagnostics.log('debug', 'not said');
+    diagnostics.setLevel('debug');
+    diagnostics.log('debug', 'said');
+    diagnostics.setLevel('silent');
+    diagnostics.log('error', 'not said');
+    await diagnostics.close();
+    expect(shown).toEqual(['it says [redacted:K]', 'debug: said']);
+    expect(seen.pino).toBe(true);
   });
 });
 
 describe('with a log file', () => {
   test('pino writes JSON lines in order, readable only by the user', async () => {
     const file = path.join(newStateDir(), 'diagnostics.log');
-    const { words, diagnostics } = setUp(file);
+    const { shown, diagnostics } = setUp(file);
     expect(existsSync(file)).toBe(false);
-    diagnostics.say('warn', 'first: a-secret-value', { agent: 'x' });
-    diagnostics.say('error', 'second');
-    diagnostics.say('trace', 'not said');
+    diagnostics.log('warn', 'first: a-secret-value', { agent: 'x' });
+    diagnostics.log('error', 'second');
+    diagnostics.log('trace', 'not said');
     await diagnostics.close();
     const lines = readFileSync(file, 'utf8').trim().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
@@ -47,14 +50,14 @@ describe('with a log file', () => {
       { level: 50, msg: 'second' },
     ]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(words).toEqual([]);
+    expect(shown).toEqual([]);
   });
 
   test('messages go to stderr when the file cannot be written', async () => {
-    const { words, diagnostics } = setUp('/dev/null/impossible');
-    diagnostics.say('warn', 'said');
+    const { shown, diagnostics } = setUp('/dev/null/impossible');
+    diagnostics.log('warn', 'said');
     await diagnostics.close();
-    await expect.poll(() => words.at(-1)).toBe('said');
-    expect(words[0]).toContain('/dev/null/impossible');
+    await expect.poll(() => shown.at(-1)).toBe('said');
+    expect(shown[0]).toContain('/dev/null/impossible');
   });
 });

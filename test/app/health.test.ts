@@ -1,6 +1,6 @@
 // The health file that `agents list` reads is written when an agent's state changes, not only periodically.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { publishHealth } from '../../src/app/health.ts';
+import { publishHealth } from '../../src/app/serve-client.ts';
 import type { AgentHealth } from '../../src/proxy/agents/agent.ts';
 import { open } from '../e2e/harness.ts';
 import { able, CWD, connection } from '../proxy/actors.ts';
@@ -20,18 +20,18 @@ test('changes that come together are written once, at once; otherwise every two 
     (text) => text,
     { childStarted: () => {}, healthIs, clear: () => {} },
   );
-  for (let change = 0; change < 5; change++) health.soon();
+  for (let change = 0; change < 5; change++) health.changed();
   expect(healthIs).not.toHaveBeenCalled();
   vi.advanceTimersByTime(100);
   expect(healthIs.mock.calls).toEqual([[{ one: expect.objectContaining({ state: 'ready', pid: 1 }) }]]);
-  health.soon();
+  health.changed();
   vi.advanceTimersByTime(100);
   expect(healthIs).toHaveBeenCalledTimes(2);
   vi.advanceTimersByTime(1800);
   expect(healthIs).toHaveBeenCalledTimes(3);
-  health.soon();
+  health.changed();
   health.stop();
-  health.soon();
+  health.changed();
   vi.advanceTimersByTime(10_000);
   expect(healthIs).toHaveBeenCalledTimes(3);
 });

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { tidyUp } from '../../src/app/startup-cleanup.ts';
+import { cleanUp } from '../../src/app/startup-cleanup.ts';
 import { draftOf } from '../../src/private-files.ts';
 import { noProblem } from '../store/state.ts';
 
@@ -14,6 +14,6 @@ test('a session list that cannot be compacted is reported and can still be used'
   writeFileSync(file, '{"sessionId":"s","agent":"a","nativeId":"s","at":"now"}\n'.repeat(2000), { mode: 0o600 });
   mkdirSync(draftOf(file)); // where the compacted list would be created
   const said: string[] = [];
-  tidyUp(dir, noProblem, (text) => said.push(text));
-  await vi.waitFor(() => expect(said).toEqual([expect.stringMatching(/^the list of sessions stays as long as it is: .*directory/)]));
+  cleanUp(dir, noProblem, (text) => said.push(text));
+  await vi.waitFor(() => expect(said).toEqual([expect.stringMatching(/^sessions.jsonl could not be compacted: .*directory/)]));
 });

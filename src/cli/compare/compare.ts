@@ -1,6 +1,6 @@
 // `switchboard compare`: sends one prompt to several agents at once, each in its own session and, with --write, its own directory.
 
-import { UNHEARD } from '../../app/events.ts';
+import { NO_LISTENER } from '../../app/events.ts';
 import { VERSION } from '../../app/package-files.ts';
 import type { PolicyFlags } from '../../app/policy.ts';
 import { type Conversations, converse, type PermissionAsked } from '../../client/sessions.ts';
@@ -46,10 +46,10 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
   const prompt = await promptWords(words, process.stdin, 'switchboard compare "your prompt" -a ONE -a TWO');
   const refused = new Map<string, string[]>();
   const refuse = (agent: string, what: string) => void refused.set(agent, [...(refused.get(agent) ?? []), what]);
-  const onDecision: typeof UNHEARD.onDecision = ({ agent, verdict, summary }) => verdict === 'deny' && refuse(agent, summary);
+  const onDecision: typeof NO_LISTENER.onDecision = ({ agent, verdict, summary }) => verdict === 'deny' && refuse(agent, summary);
   const proxy = await startInside(
     { ...rest, agents: wanted, isInteractive: false },
-    { isReadOnly: !flags.write, policies: flags.write ? [WITH_WRITE] : [], events: { ...UNHEARD, onDecision } },
+    { isReadOnly: !flags.write, policies: flags.write ? [WITH_WRITE] : [], events: { ...NO_LISTENER, onDecision } },
   );
   const over = new AbortController();
   const interrupts = onInterrupts(() => {

@@ -1,7 +1,7 @@
 // The configuration and the policy: can both be used as they stand?
 
+import { SetupFailure } from '../../app/api.ts';
 import { readLayers } from '../../app/policy-layers.ts';
-import { SetupFailure } from '../../app/setup-failure.ts';
 import { managedPolicyFile } from '../../config/config.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../../config/load.ts';
 import { ConfigError, renderProblem } from '../../config/problems.ts';

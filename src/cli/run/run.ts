@@ -1,7 +1,7 @@
 // `switchboard run`: a prompt turn from a terminal or a script. It goes through the proxy in this process, so policy, tools and records apply.
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { UNHEARD } from '../../app/events.ts';
+import { NO_LISTENER } from '../../app/events.ts';
 import { VERSION } from '../../app/package-files.ts';
 import type { PolicyFlags } from '../../app/policy.ts';
 import type { Capabilities, PromptBlocks } from '../../client/acp-methods.ts';
@@ -92,7 +92,11 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
   const refused = createRefused((text) => notice(proxy.secrets.redact(text)));
   const proxy = await startInside(
     { ...flags, config: file, isInteractive: isAtTerminal, onlyFirst: flags.resume === undefined },
-    { isReadOnly: !canWrite, say: heldBack.say, events: { ...UNHEARD, onDecision: (entry) => !isAtTerminal && refused.decided(entry) } },
+    {
+      isReadOnly: !canWrite,
+      notify: heldBack.say,
+      events: { ...NO_LISTENER, onDecision: (entry) => !isAtTerminal && refused.decided(entry) },
+    },
   );
   const { agents, defaultAgent } = proxy.config;
   const owner = flags.resume === undefined ? undefined : ownerOf(flags.resume);

@@ -151,13 +151,9 @@ export function park(session: Session): void {
 
 /** A process that was for this session alone ends with it, and what it was lent ends too. */
 function suspended(session: Session): Pick<Parked, 'attachment' | 'bridged'> {
-  const { agent, attachment, bridged } = session;
-  if (agent.isIsolated || agent.isSuperseded) return { attachment: undefined, bridged: undefined };
-  attachment?.rest();
-  bridged?.rest();
-  session.attachment = undefined;
-  session.bridged = undefined;
-  return { attachment, bridged };
+  const { agent, usedServers } = session;
+  const isKept = !agent.isIsolated && !agent.isSuperseded;
+  return (isKept ? usedServers?.suspend() : undefined) ?? { attachment: undefined, bridged: undefined };
 }
 
 /** The session as its agent's process still has it, with its options and tools; undefined when the process does not have it. */
@@ -173,7 +169,9 @@ export function unpark(session: Session): Open | undefined {
   }
   agent.park.delete(nativeId);
   const { open, options, attachment, bridged } = kept;
-  Object.assign(session, { options, attachment, bridged });
+  session.options = options;
+  session.servers.attachment = attachment;
+  session.servers.bridged = bridged;
   attachment?.bind(session);
   bridged?.bind(session);
   return open;

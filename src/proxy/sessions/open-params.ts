@@ -43,8 +43,8 @@ export function moreDirectories(openParams: string | undefined): readonly string
 /** Written down for later processes. `lease` is what it is lent, if it has not got that yet. */
 export function record(
   proxy: ProxyParts,
-  { publicId, agent, nativeId, cwd, openParams, attachment, delegation }: Session,
-  toolServer = attachment?.toolServer,
+  { publicId, agent, nativeId, cwd, openParams, usedServers, delegation }: Session,
+  toolServer = usedServers?.attachment?.toolServer,
 ): void {
   if (delegation) return; // its public id is another's
   const { transport, state } = toolServer ?? {};

@@ -6,8 +6,7 @@ import type { ClientRequest } from '../boundary.ts';
 import type { SessionEnforcement } from '../enforcement/enforcement-state.ts';
 import type { Serving } from '../requests/serve-workspace.ts';
 import type { DelegatedSession } from '../tools/delegation.ts';
-import type { Attachment } from '../tools/host-tools.ts';
-import type { BridgedServers } from '../tools/session-servers.ts';
+import { ToolServers } from '../tools/tool-servers.ts';
 import type { StallWatch } from '../turns/stall-watch.ts';
 import { ToolCalls } from '../turns/tool-calls.ts';
 import { ConfigOptions } from './config-options.ts';
@@ -59,16 +58,14 @@ export type Session = {
   readonly toolCalls: ToolCalls;
   /** Requests of the agent that we answer ourselves. */
   readonly serving: LazySet<Serving>;
-  /** The tools it was lent, the terminals opened for them, and those of them the user has allowed for good. */
-  attachment: Attachment | undefined;
+  /** Its host tools and bridges. */
+  readonly servers: ToolServers;
+  /** The same, undefined before the first use. */
+  readonly usedServers: ToolServers | undefined;
   /** For a session that one agent has opened with another; its public id is that of the session it is for. */
   delegation: DelegatedSession | undefined;
   /** Agents that are at work for it. */
   readonly delegations: LazySet<{ cancel(): void }>;
-  /** Servers of the editor's that its agent reaches through us. */
-  bridged: BridgedServers | undefined;
-  readonly hostTerminals: LazySet<string>;
-  readonly allowedTools: LazySet<string>;
   /** What enforcement knows of it; undefined without a policy. */
   enforcement: SessionEnforcement | undefined;
   options: ConfigOptions;
@@ -88,11 +85,12 @@ type Settle = {
 };
 
 /** What it takes to continue a session that the client has closed and its agent still has. */
-export type Parked = Pick<Session, 'options' | 'attachment' | 'bridged'> & {
-  readonly open: Open;
-  /** The agent connection that has it. */
-  readonly connection: AgentConnection | undefined;
-};
+export type Parked = Pick<Session, 'options'> &
+  Pick<ToolServers, 'attachment' | 'bridged'> & {
+    readonly open: Open;
+    /** The agent connection that has it. */
+    readonly connection: AgentConnection | undefined;
+  };
 
 export function createSession(publicId: string, agent: Agent, nativeId: string, cwd: string | undefined): Session {
   return new SessionObject(publicId, agent, nativeId, cwd, 'client');
@@ -116,15 +114,12 @@ class SessionObject implements Session {
   cwd: string | undefined;
   readonly origin: 'client' | 'agent';
   #state: SessionState;
-  attachment: Attachment | undefined = undefined;
-  bridged: BridgedServers | undefined = undefined;
+  usedServers: ToolServers | undefined = undefined;
   enforcement: SessionEnforcement | undefined = undefined;
   #options: ConfigOptions | undefined;
   #toolCalls: ToolCalls | undefined;
   #serving: LazySet<Serving> | undefined;
   #errands: LazySet<{ cancel(): void }> | undefined;
-  #lentTerminals: LazySet<string> | undefined;
-  #allowedTools: LazySet<string> | undefined;
   #turns: LazySet<ClientRequest> | undefined;
   #toAgent: FrameQueue | undefined;
   #afterEnd: FrameQueue | undefined;
@@ -207,13 +202,9 @@ class SessionObject implements Session {
     this.#errands ??= new LazySet();
     return this.#errands;
   }
-  get hostTerminals(): LazySet<string> {
-    this.#lentTerminals ??= new LazySet();
-    return this.#lentTerminals;
-  }
-  get allowedTools(): LazySet<string> {
-    this.#allowedTools ??= new LazySet();
-    return this.#allowedTools;
+  get servers(): ToolServers {
+    this.usedServers ??= new ToolServers();
+    return this.usedServers;
   }
   get turns(): LazySet<ClientRequest> {
     this.#turns ??= new LazySet();

@@ -96,10 +96,10 @@ function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 
 /** The session has ended: releases the terminals of its tools at the client. */
 export function releaseTerminals(proxy: ProxyParts, session: Session): void {
-  for (const terminalId of session.hostTerminals)
+  for (const terminalId of session.usedServers?.terminals ?? [])
     if (!isOurs(proxy, 'terminal/release'))
       proxy.requests.send('terminal/release', JSON.stringify({ sessionId: session.publicId, terminalId }));
-  session.hostTerminals.clear();
+  session.usedServers?.terminals.clear();
 }
 
 /** Long enough for any client; a terminal that does not answer must not block a call for ever. */
@@ -109,7 +109,7 @@ function clientTerminals(session: Session, ask: (method: string, params: object,
   const soon = () => AbortSignal.timeout(ANSWER_MS);
   /** The client knows terminals only by id and would give out one of another session. */
   const own = (terminalId: string) => {
-    if (!session.hostTerminals.has(terminalId)) throw new ClientRefusal('this session has no such terminal');
+    if (!session.servers.terminals.has(terminalId)) throw new ClientRefusal('this session has no such terminal');
     return { terminalId };
   };
   return {
@@ -118,7 +118,7 @@ function clientTerminals(session: Session, ask: (method: string, params: object,
         terminalId?: unknown;
       };
       if (typeof terminalId !== 'string') throw new ClientRefusal('the editor gave no terminal');
-      session.hostTerminals.add(terminalId);
+      session.servers.terminals.add(terminalId);
       return { terminalId };
     },
     output: async ({ terminalId }) => (await ask('terminal/output', own(terminalId), soon())) as TerminalOutput,
@@ -128,7 +128,7 @@ function clientTerminals(session: Session, ask: (method: string, params: object,
     },
     async release({ terminalId }) {
       await ask('terminal/release', own(terminalId), soon());
-      session.hostTerminals.delete(terminalId);
+      session.servers.terminals.delete(terminalId);
     },
   };
 }

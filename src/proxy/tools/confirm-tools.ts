@@ -28,11 +28,12 @@ export function noteTransport(proxy: ProxyParts, { agent }: Session, { transport
 
 /** Called when the agent uses a tool or ends a turn: by then it has its servers, if it wants them. */
 export function lookForTools(proxy: ProxyParts, session: Session): void {
-  const { attachment } = session;
+  const attachment = session.usedServers?.attachment;
   if (!attachment?.toolServer || attachment.isLookedFor) return;
   attachment.isLookedFor = true;
   const look = () => {
-    if (session.attachment === attachment && attachment.toolServer?.state === 'offered') missed(proxy, session, attachment.toolServer);
+    if (session.usedServers?.attachment === attachment && attachment.toolServer?.state === 'offered')
+      missed(proxy, session, attachment.toolServer);
   };
   proxy.context.clock.after(Math.max(0, GRACE_MS - (proxy.context.clock.monotonicMs() - attachment.sinceMs)), look);
 }
@@ -77,8 +78,8 @@ export type HostToolsState = {
 };
 
 export const hostToolsState = (proxy: ProxyParts): readonly HostToolsState[] =>
-  [...proxy.registry.all()].flatMap(({ publicId, agent, attachment }) => {
-    const toolServer = attachment?.toolServer;
+  [...proxy.registry.all()].flatMap(({ publicId, agent, usedServers }) => {
+    const toolServer = usedServers?.attachment?.toolServer;
     if (!toolServer || toolServer.isRevoked) return [];
     const tools = toolServer.tools().map(({ name }) => name);
     return [{ sessionId: publicId, agent: agent.id, transport: toolServer.transport, state: toolServer.state, tools }];

@@ -214,10 +214,10 @@ export class Attachment implements ToolSession {
   }
   /** The session is open. This ends an earlier attachment. */
   bind(session: Session, isRecorded = false): void {
-    if (session.attachment !== this) revokeAttachment(session);
+    if (session.usedServers?.attachment !== this) revokeAttachment(session);
     this.#entries = undefined;
     if (!this.toolServer) return;
-    session.attachment = this;
+    session.servers.attachment = this;
     this.#session = session;
     if (session.delegation) this.#proxy.tools.attachments?.delegations.set(session.delegation.id, session);
     noteTransport(this.#proxy, session, this.toolServer);
@@ -278,10 +278,7 @@ export function attach(
 
 /** The session or its agent's connection has ended: revokes its tools. */
 export function revokeAttachment(session: Session): void {
-  session.attachment?.revoke();
-  session.attachment = undefined;
-  session.bridged?.revoke();
-  session.bridged = undefined;
+  session.usedServers?.revoke();
 }
 
 function directoriesOf({ cwd, openParams }: Session): readonly string[] {

@@ -214,7 +214,7 @@ function together(attachment: Attachment, bridged: BridgedServers): SessionServe
     toolServer: attachment.toolServer,
     bind(session, isRecorded) {
       attachment.bind(session, isRecorded);
-      session.bridged = bridged;
+      session.servers.bridged = bridged;
       bridged.bind(session);
     },
     revoke() {

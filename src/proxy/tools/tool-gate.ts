@@ -22,7 +22,7 @@ export function askingGate(proxy: ProxyParts, session: Session): ToolGate {
     const { effect, server, tool, args } = request;
     if (effect === 'read' || effect === 'ask') return { allow: true };
     const name = `${server}:${tool}`;
-    if (session.allowedTools.has(name)) return { allow: true };
+    if (session.servers.allowedTools.has(name)) return { allow: true };
     const path = typeof args.path === 'string' ? args.path : undefined;
     const shown = {
       title: titleOf(request),
@@ -31,7 +31,7 @@ export function askingGate(proxy: ProxyParts, session: Session): ToolGate {
       ...(path !== undefined && { locations: [{ path }] }),
     };
     const chosen = await choose(proxy, session, shown, OPTIONS, signal);
-    if (chosen === 'session') session.allowedTools.add(name);
+    if (chosen === 'session') session.servers.allowedTools.add(name);
     return chosen === 'once' || chosen === 'session' ? { allow: true } : { allow: false, reason: 'the user did not allow it' };
   };
 }

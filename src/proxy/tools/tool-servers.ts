@@ -1,0 +1,28 @@
+// The MCP servers of one session: its host tools and its bridges. Created on first use.
+import type { Attachment } from './host-tools.ts';
+import type { BridgedServers } from './session-servers.ts';
+
+export class ToolServers {
+  attachment: Attachment | undefined = undefined;
+  bridged: BridgedServers | undefined = undefined;
+  /** Terminals that host tools have opened at the client. */
+  readonly terminals = new Set<string>();
+  /** Host tools that the user has allowed for the whole session. */
+  readonly allowedTools = new Set<string>();
+
+  /** The session is closed and may come back: nothing can be called until then. */
+  suspend(): Pick<ToolServers, 'attachment' | 'bridged'> {
+    const { attachment, bridged } = this;
+    attachment?.rest();
+    bridged?.rest();
+    this.attachment = undefined;
+    this.bridged = undefined;
+    return { attachment, bridged };
+  }
+  revoke(): void {
+    this.attachment?.revoke();
+    this.attachment = undefined;
+    this.bridged?.revoke();
+    this.bridged = undefined;
+  }
+}

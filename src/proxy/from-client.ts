@@ -1,4 +1,4 @@
-// Frames from the editor: each finds its step, its owner, or a clear answer why not.
+// Frames from the client: each goes to a step here, to the agent that owns its session, or is refused with a reason.
 import type { ClientMethod } from '../acp/methods.ts';
 import { failure, ProxyError } from '../errors.ts';
 import { agentsWithVendor } from '../router/capabilities.ts';
@@ -32,7 +32,7 @@ import { ourCommand, prompt } from './turns/prompt.ts';
 
 type SessionStep = (proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame) => void;
 
-/** What we do with requests on a session, besides passing them on. */
+/** Session requests that need more than forwarding. */
 const SESSION_STEPS: Partial<Record<ClientMethod, SessionStep>> = {
   'session/prompt': prompt,
   'session/load': loadSession,
@@ -45,13 +45,13 @@ const SESSION_STEPS: Partial<Record<ClientMethod, SessionStep>> = {
   'session/set_model': setTheOldWay,
 };
 
-/** Those a policy may refuse. */
+/** Requests that a policy may refuse. */
 const CHANGES: ReadonlySet<string> = new Set(['session/set_mode', 'session/set_config_option']);
 
-/** What may be done with a session that is in a mode a policy refuses: it is left, or it comes back in another. */
+/** Requests allowed on a session whose mode the policy refuses: it can be closed, or loaded in another mode. */
 const FOR_REFUSED_SESSIONS: ReadonlySet<string> = new Set(['session/load', 'session/resume', 'session/close', 'session/delete']);
 
-/** Requests that mean all agents at once. */
+/** Requests for all agents. */
 const FOR_EVERYONE: Partial<Record<ClientMethod, (proxy: ProxyParts, request: ClientRequest, frame: Frame) => void>> = {
   'session/list': listSessions,
   logout: (proxy, request, frame) => logout(proxy, request, paramsText(frame)),
@@ -136,7 +136,7 @@ function refusedMode(proxy: ProxyParts, session: Session | undefined, frame: Fra
 
 const paramsText = (frame: Frame): string => (frame.body ? textOf(frame.bytes, frame.body) : '{}');
 
-/** Finds the session a frame names and takes its turn in that session's lane. */
+/** Finds the session that a frame names and queues the frame there if it must wait. */
 function onSession(
   proxy: ProxyParts,
   request: ClientRequest | undefined,
@@ -163,7 +163,7 @@ function onSession(
   });
 }
 
-/** Behind the close or delete of a session, it may be another's by the time of the answer; only a cancel still speaks of what was before. */
+/** Frames behind a close or delete wait, since the id may be another session's by then. A cancel always means the session before. */
 function behindEnd(
   proxy: ProxyParts,
   session: Session,
@@ -176,7 +176,7 @@ function behindEnd(
   wait(proxy, session.afterEnd, session, request, kept, () => fromClient(proxy, request, kept));
 }
 
-/** In a lane there is room for as much as for any agent that does not read. */
+/** A queue has the same limit as an agent that does not read. */
 function wait(
   proxy: ProxyParts,
   queue: FrameQueue,
@@ -192,9 +192,9 @@ function wait(
   else proxy.client.fail(request, failure('SESSION_BACKLOG', [agent.name, proxy.context.maxQueueBytes], { agent: agent.name }));
 }
 
-/** These do not wait for their turn: what they end is what the others wait for. */
+/** These never wait: they end the work that the others wait for. */
 const AT_ONCE = new Set(['session/cancel', 'session/close', 'session/delete']);
-/** These open or end a session themselves, so one that was lost need not be brought back for them, and one that is a record may be read again. */
+/** These open the session themselves, so a lost session is not recovered for them, and a transcript may be read again. */
 const FOR_LOST_SESSIONS = new Set(['session/load', 'session/resume']);
 
 function inQueue(
@@ -225,7 +225,7 @@ function inQueue(
       inQueue(proxy, session, request, kept, then);
   };
   if (toAgent.isHeld) return wait(proxy, toAgent, session, request, kept, inTurn);
-  // In the lane like any other, so that a cancel finds it there; before those that came after it.
+  // It waits in the queue like any other, so that a cancel finds it there, and ahead of later frames.
   let lost: ProxyError | undefined;
   toAgent.hold(request);
   const back = () => (lost ? proxy.client.fail(request as ClientRequest, lost) : inTurn());
@@ -236,20 +236,20 @@ function inQueue(
   });
 }
 
-/** Never a fresh session in disguise: the agent would take up what it has not heard of as if it were new. */
+/** The agent does not know the session and would start a new one under its id. */
 function onRecord(proxy: ProxyParts, { publicId: sessionId, agent }: Session, request: ClientRequest | undefined): void {
   if (!request) proxy.context.counters.refusedFromClient++;
   else proxy.client.fail(request, failure('SESSION_RECORD', [sessionId, agent.name, request.method], { sessionId, agent: agent.name }));
 }
 
-/** Whoever leaves a dead agent, or asks which one it is, need not have it started again first. */
+/** A change of agent, or the question which agent it is, does not need the dead agent. */
 function isOurs(proxy: ProxyParts, session: Session, frame: Frame): boolean {
   if (frame.method === 'session/prompt') return ourCommand(proxy, session, frame) !== undefined;
   if (frame.method !== 'session/set_config_option' || session.agentLocked) return false;
   return isAgentOption(session.options.agent, stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'configId')));
 }
 
-/** A request or a notification of a session, as it is. */
+/** Forwards a request or notification unchanged. */
 function pass(proxy: ProxyParts, request: ClientRequest | undefined, session: Session, frame: Frame): void {
   if (request) forward(proxy, request, session, frame);
   else session.agent.notify(frame, toNative(session));

@@ -58,7 +58,7 @@ export function setConfigOption(proxy: ProxyParts, request: ClientRequest, sessi
   });
 }
 
-/** An answer that came after the session had gone to another agent says nothing about what it is now. */
+/** The session moved to another agent before the answer came. */
 function moved(proxy: ProxyParts, request: ClientRequest, session: Session): void {
   const data = { agent: session.agent.name, sessionId: session.publicId };
   proxy.client.fail(request, failure('PARAMS', [request.method, `the session has moved to agent "${session.agent.name}" meanwhile`], data));
@@ -70,7 +70,7 @@ const hasOptions = ({ bytes, body }: Frame): boolean => {
   return list !== undefined && bytes[list.start] === 0x5b;
 };
 
-/** An option that stands for the agent's modes or models is set the way those are. */
+/** Sets an option that stands in for the agent's modes or models by their own method. */
 function setStandIn(proxy: ProxyParts, request: ClientRequest, session: Session, standsFor: 'mode' | 'model', value: string): void {
   const { nativeId: sessionId } = session;
   const [method, params] =
@@ -90,7 +90,7 @@ function setStandIn(proxy: ProxyParts, request: ClientRequest, session: Session,
   });
 }
 
-/** The editor sets a mode or a model the old way: the option that stands for it follows. */
+/** session/set_mode and set_model: the option that stands in for them follows. */
 export function setTheOldWay(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   request.session = session;
   if (proxy.pool.single) return forward(proxy, request, session, frame);
@@ -137,8 +137,8 @@ export function agentByCommand(proxy: ProxyParts, request: ClientRequest, sessio
 }
 
 /**
- * Opens the session anew at another agent, under the id the editor knows. The lane is held meanwhile, so what follows goes to the new one.
- * When the request is cancelled or taken back, the session stays where it is, and what the other agent opens is closed there.
+ * Opens the session at another agent under the id that the client knows. Later frames wait and go to the new agent. If the request is
+ * cancelled or withdrawn, the session stays where it is, and the other agent's session is closed.
  */
 function changeAgent(proxy: ProxyParts, request: ClientRequest, session: Session, wanted: unknown, done: Done): void {
   const chosen = typeof wanted === 'string' ? proxy.pool.get(wanted) : undefined;

@@ -11,7 +11,7 @@ import { CANCELLED } from '../turns/cancel.ts';
 import type { Parked, Session } from './session.ts';
 import { beginClose, type Close, closeRefused, mayClose, type Open, restingOf } from './session-state.ts';
 
-/** Ends what is open on the session, then the session; for an agent that knows no session/close, a cancel is as near as one gets. */
+/** Cancels open requests, then closes the session. An agent without session/close gets a cancel instead. */
 export function close(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   proxy.requests.cancel(session); // first: the agent may wait for one of them before it closes
   endAt(proxy, request, session, frame, {
@@ -27,7 +27,7 @@ export function close(proxy: ProxyParts, request: ClientRequest, session: Sessio
 
 const cancelAt = ({ agent, nativeId }: Session): void => agent.notifyLine('session/cancel', JSON.stringify({ sessionId: nativeId }));
 
-/** For an agent that cannot delete, the session is no longer listed: deleting softly is allowed. What it does there ends all the same. */
+/** For an agent that cannot delete, the session is hidden from lists, which ACP allows, and closed. */
 export function remove(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   endAt(proxy, request, session, frame, {
     capability: 'delete',
@@ -101,15 +101,15 @@ function endAt(proxy: ProxyParts, request: ClientRequest, session: Session, fram
   }, failed);
 }
 
-/** Nothing of the session stays open, neither under way nor waiting; a load that its agent still works on opens nothing any more. */
+/** Answers everything under way or waiting in the session, then forgets it. A load still at the agent is late from now on. */
 function endSession(proxy: ProxyParts, session: Session): void {
-  const left = session.toAgent.empty(); // first: a turn that is a change of agent releases the lane when it ends, and nothing may go on then
+  const left = session.toAgent.empty(); // first: a change of agent releases the queue when it ends, and no frame may go on then
   for (const turn of session.turns) proxy.client.succeed(turn, CANCELLED);
   for (const waiting of left) {
     if (waiting.method === 'session/prompt') proxy.client.succeed(waiting, CANCELLED);
     else proxy.client.fail(waiting, failure('CANCELLED', [waiting.method]));
   }
-  // Its id may be another's from now on, and what is asked under it must not be taken for that one's. A sole agent has ids of its own.
+  // The id may be another session's from now on, which must not get this one's requests. A single agent does not reuse ids that way.
   if (proxy.pool.single) proxy.requests.cancelAndWithdraw(session);
   else proxy.requests.endOf(session);
   proxy.registry.forget(session);
@@ -136,20 +136,20 @@ export function closeAt(agent: Agent, nativeId: string, ways: readonly ('close' 
       agent.request(`session/${way}`, JSON.stringify({ sessionId: nativeId }), ignore);
 }
 
-const MOST_SET_ASIDE = 1000;
+const MAX_PARKED = 1000;
 
-/** The agent cannot close: should the editor come back to the session while this process lives, it is still there. */
+/** Keeps the session for a later load, if its agent can neither close nor load. */
 export function park(session: Session): void {
   const { agent, nativeId, options } = session;
   const open = restingOf(session.state);
   if (open.kind !== 'open' || open.openParams === undefined || waysBack(agent.handshake?.result, 'session/resume').length > 0) return;
   forgetParked(agent, nativeId);
   agent.park.set(nativeId, { connection: agent.connection, open, options, ...suspended(session) });
-  const [oldest] = agent.park.size > MOST_SET_ASIDE ? agent.park.keys() : [];
+  const [oldest] = agent.park.size > MAX_PARKED ? agent.park.keys() : [];
   if (oldest !== undefined) forgetParked(agent, oldest);
 }
 
-/** A process that was for this session alone ends with it, and what it was lent ends too. */
+/** An isolated process ends with its session, and so do the session's tools. */
 function suspended(session: Session): Pick<Parked, 'attachment' | 'bridged'> {
   const { agent, usedServers } = session;
   const isKept = !agent.isIsolated && !agent.isSuperseded;
@@ -177,7 +177,7 @@ export function unpark(session: Session): Open | undefined {
   return open;
 }
 
-/** The agent has another session of that id now, or none any more. */
+/** The agent has another session of that id, or none. */
 export function forgetParked(agent: Agent, nativeId: string): void {
   const kept = agent.park.get(nativeId);
   agent.park.delete(nativeId);

@@ -1,9 +1,9 @@
-// Work on a session's frames that must wait holds that session's lane, and never the connection.
+// Frames that must wait hold up their own session, never the connection.
 import type { ClientPort, ClientRequest } from '../boundary.ts';
 
 export type Step = { readonly run: () => void; readonly request: ClientRequest | undefined; readonly bytes?: number };
 
-/** A class, since every session has one and hardly any of them is ever held: functions of its own for each would be most of a session. */
+/** A class: closures of its own would be most of the memory of an idle session. */
 export class FrameQueue {
   #isHeld = false;
   #isRunning = false;
@@ -14,20 +14,20 @@ export class FrameQueue {
   get isHeld(): boolean {
     return this.#isHeld;
   }
-  /** Of the frames that wait in it. */
+  /** Bytes of the waiting frames. */
   get bytes(): number {
     return this.#bytes;
   }
-  /** `by` is the request whose work the others wait for. */
+  /** `by` is the request that the others wait for. */
   hold(by?: ClientRequest): void {
     this.#isHeld = true;
     this.#holder = by;
   }
-  /** Runs what has waited, in order; stops again when a step holds the lane anew. */
+  /** Runs the waiting steps in order, until one of them holds the queue again. */
   release(): void {
     this.#isHeld = false;
     this.#holder = undefined;
-    // A step that holds the lane and lets go of it at once is in the loop already; thousands of them, one within the other, would be too deep.
+    // A step that holds and releases the queue at once is in this loop already. Nested calls for thousands of them would overflow the stack.
     if (this.#isRunning) return;
     this.#isRunning = true;
     try {
@@ -47,26 +47,26 @@ export class FrameQueue {
     this.#steps.push(step);
     this.#bytes += step.bytes ?? 0;
   }
-  /** Likewise, before all others. */
+  /** Only while held; runs before all others. */
   waitFirst(step: Step): void {
     this.#steps ??= [];
     this.#steps.unshift(step);
     this.#bytes += step.bytes ?? 0;
   }
-  /** Takes out the waiting requests that `isMeant`, for whoever answers them instead. */
+  /** Removes and returns the waiting requests that match; the caller answers them. */
   withdraw(isMeant: (request: ClientRequest) => boolean): readonly ClientRequest[] {
     if (!this.#steps) return [];
     const meant = this.#steps.flatMap(({ request }) => (request && isMeant(request) ? [request] : []));
     this.#keep(this.#steps.filter(({ request }) => !request || !isMeant(request)));
     return meant;
   }
-  /** Takes out one step that waits, for whoever does something else instead; false when it does not wait any more. */
+  /** Removes one waiting step; false when it no longer waits. */
   remove(step: Step): boolean {
     if (!this.#steps?.includes(step)) return false;
     this.#keep(this.#steps.filter((one) => one !== step));
     return true;
   }
-  /** Takes out everything, also the request that holds it; the work under way will release a lane in which nobody waits. */
+  /** Removes and returns all requests, also the one that holds the queue. */
   empty(): readonly ClientRequest[] {
     const requests = [this.#holder, ...(this.#steps ?? []).map(({ request }) => request)].filter((request) => request !== undefined);
     this.#keep([]);

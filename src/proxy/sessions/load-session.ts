@@ -1,4 +1,4 @@
-// session/load and session/resume: how the editor comes back to a session.
+// session/load and session/resume.
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { failure, ProxyError } from '../../errors.ts';
@@ -34,7 +34,7 @@ import {
   namedByClient,
 } from './session-state.ts';
 
-/** Of a session whose owner is known. Prompts wait behind it; a replay passes at once. */
+/** For a session whose agent is known. Prompts wait for the load; a replay passes at once. */
 export function loadSession(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   loadAt(proxy, request, session, proxy.pool.single ? detach(frame) : withServerList(detach(frame)), {
     failed: (error) => proxy.client.fail(request, error),
@@ -83,7 +83,7 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
   }, failed);
 
   function send([method = request.method, ...others]: readonly string[]): void {
-    // A resume by way of load: the replay is not what was asked for. A load by way of resume: the replay is ours.
+    // For a resume done by session/load the replay is withheld; for a load done by session/resume we replay the transcript.
     const isOtherWay = method !== request.method;
     const isReplayed = method === 'session/load';
     const replay = isReplayed ? (isOtherWay ? 'withheld' : 'shown') : undefined;
@@ -103,7 +103,7 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
         onAnswer(answer) {
           if (answer.outcome === 'error') {
             servers.revoke();
-            // Not behind a close that has gone past it.
+            // After a close has overtaken the load, no other method is tried.
             const isFinal = others.length === 0 || request.isAnswered || session.isClosing || isAuthRequired(answer);
             return isFinal ? notOpened(() => otherwise.refused(answer)) : send(others);
           }
@@ -143,7 +143,7 @@ function whyNot(request: ClientRequest, session: Session, frame: Frame, params: 
   return missing ? lacking(request, agent, missing) : undefined;
 }
 
-/** A load by way of resume only where there are transcripts: else nobody could say what was said. */
+/** session/resume stands in for a load only if a transcript can be replayed. */
 function waysOf(proxy: ProxyParts, { method }: ClientRequest, agent: Agent): readonly string[] {
   if (proxy.pool.single) return [method];
   const ways = waysBack(agent.handshake?.result, method as WayBack);
@@ -179,7 +179,7 @@ export function loadUnknown(proxy: ProxyParts, request: ClientRequest, sessionId
     if (owner) return loadInTurn(proxy, request, owner, owned);
     const next = ([agent, ...others]: readonly Agent[]): void => {
       if (request.isAnswered) return;
-      // Another agent may have opened a session of that id meanwhile, and then it is that one.
+      // Another agent may have opened a session of that id meanwhile: then that session is meant.
       const opened = proxy.registry.get(sessionId);
       if (opened) return loadInTurn(proxy, request, opened, owned);
       if (!agent) return proxy.client.fail(request, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));

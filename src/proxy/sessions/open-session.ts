@@ -1,4 +1,4 @@
-// session/new and session/fork: how a session comes to be, and to its id.
+// session/new and session/fork.
 import path from 'node:path';
 import { META_KEY } from '../../acp/shapes.ts';
 import { failure, ProxyError } from '../../errors.ts';
@@ -38,7 +38,7 @@ export function forkSession(proxy: ProxyParts, request: ClientRequest, session: 
   openAt(proxy, session.agent, request, frame, { cwd, parent: session });
 }
 
-/** Sends a request whose answer mints a session; what the agent says of that session before the answer is held until behind it. */
+/** Sends a request whose answer opens a session. */
 function openAt(
   proxy: ProxyParts,
   agent: Agent,

@@ -1,4 +1,4 @@
-// After a crash: the agent's sessions are lost until the next request on them, which brings them back. Never a fresh session in disguise.
+// After a crash an agent's sessions are lost until the next request recovers them. A new session never takes their place.
 import { failure, type ProxyError } from '../../errors.ts';
 import { type WayBack, waysBack } from '../../router/capabilities.ts';
 import type { Frame } from '../../wire/frame.ts';
@@ -26,7 +26,7 @@ import {
   replayEnded,
 } from './session-state.ts';
 
-/** The agent has died: what hangs on it ends now, and its sessions wait to be brought back. */
+/** The agent has died: its open work ends, and its sessions are lost until they are recovered. */
 export function loseSessions(proxy: ProxyParts, agent: Agent): void {
   for (const session of agent.sessions.values()) {
     endOpenWork(proxy, session);
@@ -39,9 +39,9 @@ export function loseSessions(proxy: ProxyParts, agent: Agent): void {
 
 type Done = Parameters<Recovery['join']>[0];
 
-/** A history takes longer to load than `initialize` to answer, so that a short limit for that one is not meant for this one. */
+/** Loading a history takes longer than initialize, so a short limit for that does not apply here. */
 const LEAST_MS = 30_000;
-/** An agent that is slow is waited for again; one that has forgotten the request is asked again. */
+/** After so many timeouts the agent has probably dropped the request, and the next attempt sends another. */
 const WAITS = 2;
 
 /** Restarts the agent if need be and reopens the session there: by resume, else by load with the replay withheld. */

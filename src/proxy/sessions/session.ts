@@ -1,4 +1,4 @@
-// A session as this connection knows it: whose it is, what is open on it, and what waits.
+// One session: its agent, its state, its open requests and its waiting frames.
 import type { Roots } from '../../workspace/roots.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { AgentConnection } from '../agents/agent-connection.ts';
@@ -69,11 +69,11 @@ export type Session = {
   /** What enforcement knows of it; undefined without a policy. */
   enforcement: SessionEnforcement | undefined;
   options: ConfigOptions;
-  /** Held while the agent is being changed or the session is being loaded. */
+  /** Held while the session is loaded or recovered, or its agent is changed. */
   readonly toAgent: FrameQueue;
-  /** Held while the session is being closed or deleted: what comes behind that finds out anew whose session it is. */
+  /** Held while the session is closed or deleted. Frames behind that look up the session again, since its id may be another's. */
   readonly afterEnd: FrameQueue;
-  /** Prompts that wait for the agent's answer. */
+  /** Prompts without an answer yet. */
   readonly turns: LazySet<ClientRequest>;
 };
 
@@ -221,8 +221,8 @@ class SessionObject implements Session {
 }
 
 /**
- * A close or delete goes past what waits in the lane, and the agent must not hear of that behind it. True when the step waits on: should the
- * end fail, it goes on then, and else the end has answered it.
+ * A close or delete overtakes the frames that wait in the queue, and the agent must not get those behind it. True when the step waits on: it
+ * runs if the close fails; otherwise the close answers it.
  */
 export function waitsForEnd({ toAgent, afterEnd }: Session, step: Step): boolean {
   if (!afterEnd.isHeld) return false;

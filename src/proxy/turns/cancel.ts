@@ -1,4 +1,4 @@
-// A cancelled turn ends `cancelled`, whether or not its agent lives to say so, and nothing it asked stays open.
+// A cancelled turn ends with `cancelled`, even if its agent dies first, and none of its requests stays open.
 import type { Frame } from '../../wire/frame.ts';
 import type { ClientRequest } from '../boundary.ts';
 import type { ProxyParts } from '../parts.ts';
@@ -8,26 +8,26 @@ import type { Session } from '../sessions/session.ts';
 
 export const CANCELLED = '{"stopReason":"cancelled"}';
 
-/** Goes to the agent at once, past whatever waits in the session's lane. */
+/** Goes to the agent at once, ahead of waiting frames. */
 export function cancel(proxy: ProxyParts, session: Session, frame: Frame): void {
   const isPrompt = ({ method }: ClientRequest) => method === 'session/prompt';
   for (const waiting of [...session.toAgent.withdraw(isPrompt), ...session.afterEnd.withdraw(isPrompt)])
     proxy.client.succeed(waiting, CANCELLED);
-  // An agent is not started to be told that a turn is over which it has never heard of.
+  // No agent is started for a turn that it does not know.
   if (!session.isLost && session.agent.isStarted) session.agent.notify(frame, toNative(session));
   cancelled(proxy, session);
 }
 
-/** Prompts on a session whose owner is still being looked for have not left yet, and do not leave any more. */
+/** Ends prompts on a session whose agent is still being looked for. */
 export function cancelSought(proxy: ProxyParts, sessionId: string | undefined): void {
   for (const request of proxy.client.openRequests())
     if (request.sought === sessionId && request.sought !== undefined && request.method === 'session/prompt')
       proxy.client.succeed(request, CANCELLED);
 }
 
-/** The proxy's own cancel: nobody waits any more, or the turn has been silent for too long. The editor has not asked for it, and is told what it need not answer. */
+/** The proxy's own cancel: the client has gone, or the turn is stalled. The client did not ask for it, so its open requests are withdrawn. */
 export function cancelTurns(proxy: ProxyParts, session: Session): void {
-  // Its turn is no request of the editor's: what was called off is the call that it is for.
+  // The turn of a delegated session is not a client request; its delegation is cancelled instead.
   if (session.delegation) return session.delegation.cancel();
   session.agent.notifyLine('session/cancel', JSON.stringify({ sessionId: session.nativeId }));
   for (const request of cancelled(proxy, session)) proxy.requests.withdraw(request);
@@ -40,12 +40,12 @@ function cancelled(proxy: ProxyParts, session: Session): readonly AgentRequest[]
   for (const turn of session.turns) {
     if (turn.isCancelled) continue;
     turn.isCancelled = true;
-    // A change of agent is ours alone to stop.
+    // A change of agent ends at once; no agent has to confirm it.
     if (turn.abandon) {
       proxy.client.succeed(turn, CANCELLED);
       continue;
     }
-    // The agent has until then to end the turn itself; what it says later is dropped, since the turn has its answer.
+    // The agent may end the turn itself until then; a later answer is dropped.
     proxy.context.clock.after(session.agent.spec.timeouts.cancelMs, () => proxy.client.succeed(turn, CANCELLED));
   }
   return answered;

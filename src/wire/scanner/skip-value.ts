@@ -1,7 +1,7 @@
 // Skips JSON values and checks the whole grammar: JSON.parse accepts every value that is skipped here.
 // Each function takes the offset of a value (or of white space) and returns the offset behind it, or INVALID.
 // A line feed must follow the value. It ends every token, so the loops need no bounds check.
-// Gain over a loop by bytes: long strings are skipped eight bytes at a time, 0.66 instead of 2 ms per MB.
+// Long strings are skipped eight bytes at a time; the gain over single bytes was not measured alone.
 import type { ChunkView } from './chunk-view.ts';
 
 export const INVALID = -1;

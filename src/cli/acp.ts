@@ -10,7 +10,7 @@ import type { Level } from '../store/defaults.ts';
 import { bodiesFromLines, linesFromBodies } from '../wire/framing/content-length.ts';
 import { Scanner } from '../wire/scanner/scanner.ts';
 import { createBufferCollector } from './collect-buffers.ts';
-import { tellCrashes } from './failure.ts';
+import { reportCrashes } from './failure.ts';
 import { notice, noticeAtTerminal } from './output.ts';
 import { reloadOnChange } from './reload.ts';
 import { type ConfigFlags, resolveConfig } from './resolve-config.ts';
@@ -58,7 +58,7 @@ export async function acp(options: AcpOptions, editor: ClientStreams = { input: 
     onlooker: attachment?.onlooker,
     scanner: new Scanner(createBufferCollector()),
   });
-  tellCrashes(() => switchboard.secrets.redact);
+  reportCrashes(() => switchboard.secrets.redact);
   toggleOnSignal(switchboard.diagnostics);
   const served = switchboard.connect(inLines(editor, options), options.record);
   const { connection } = served;

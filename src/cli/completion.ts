@@ -4,7 +4,7 @@ import { PRESETS } from '../app/read-policy.ts';
 import { nearestOf } from '../policy/format/nearest.ts';
 import { EDITORS } from '../setup/editors.ts';
 import { SNIPPETS } from '../setup/snippets.ts';
-import { theCatalogue } from './agents/edit-agents.ts';
+import { bundledCatalogue } from './agents/edit-agents.ts';
 import { CommandFailure } from './failure.ts';
 import { resolveConfig } from './resolve-config.ts';
 
@@ -79,7 +79,7 @@ async function candidates(program: Command, before: readonly string[], typed: st
 /** What stands where a name is expected. */
 async function operandsOf(words: string): Promise<readonly string[]> {
   if (words === 'connect' || words === 'disconnect') return EDITORS.map(({ id }) => id);
-  if (words === 'agents add') return theCatalogue().map(({ id }) => id);
+  if (words === 'agents add') return bundledCatalogue().map(({ id }) => id);
   if (words === 'agents test' || words === 'agents remove' || words === 'auth') return agentNames();
   if (words === 'completion') return SHELLS;
   return words === 'policy check' || words === 'policy test' ? PRESETS : [];

@@ -1,7 +1,7 @@
 // The entry point. The plain `acp` command is parsed here, because an editor is waiting; all other commands load the command-line parser.
 import { createRedactor } from '../redaction/redact.ts';
 import { type AcpOptions, acp } from './acp.ts';
-import { tellCrashes } from './failure.ts';
+import { reportCrashes } from './failure.ts';
 
 /** How long to wait for a slow reader of stdout before the process exits. */
 const FLUSH_MS = 1000;
@@ -10,7 +10,7 @@ const FLUSH_MS = 1000;
 export async function main(argv: readonly string[]): Promise<void> {
   // A reader of our output may close it early; that must not end sessions. The protocol stream has its own handler.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-  tellCrashes(() => createRedactor({}, process.env));
+  reportCrashes(() => createRedactor({}, process.env));
   process.exitCode = await run(argv);
   // Streams that a peer holds open must not keep the process alive: everything we started has ended.
   if (process.stdout.writableLength === 0) process.exit();

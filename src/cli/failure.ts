@@ -37,7 +37,7 @@ const FAILED = 1;
 const STDERR = 2;
 
 /** The message and advice for an unexpected error. */
-export function crashWords(error: unknown): { readonly message: string; readonly hint?: string } {
+export function describeCrash(error: unknown): { readonly message: string; readonly hint?: string } {
   const message = error instanceof Error ? error.message : String(error);
   // Not a bug: the build gives missing chunks this code and message (scripts/build.mjs).
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
@@ -59,11 +59,11 @@ export function isOutOfFiles(error: unknown): boolean {
 let tell: ((error: unknown) => void) | undefined;
 
 /** Reports crashes with this redactor from now on. `redactor` is called only when a crash happens. */
-export function tellCrashes(redactor: () => Redactor): void {
+export function reportCrashes(redactor: () => Redactor): void {
   if (tell) process.off('uncaughtException', tell);
   tell = (error) => {
     const where = process.argv.includes('--debug') && error instanceof Error ? `${error.stack}\n` : '';
-    const { message, hint } = crashWords(error);
+    const { message, hint } = describeCrash(error);
     try {
       writeSync(STDERR, redactor()(`switchboard: ${message}\n${hint === undefined ? '' : `  ${hint}\n`}${where}`));
     } finally {

@@ -64,17 +64,17 @@ export function groupCommands(program: Command): void {
 }
 
 /** Prints usage errors of a command and its subcommands in our format: the problem, and below it what to type instead. */
-export function complainInOurWords(command: Command, words: readonly string[] = [command.name()]): void {
+export function formatUsageErrors(command: Command, words: readonly string[] = [command.name()]): void {
   command.configureOutput({
     outputError(text, write) {
-      const { message, meant } = usageWords(text);
+      const { message, meant } = parseUsageError(text);
       write(`switchboard: ${message}\n  ${meant ?? `see: ${words.join(' ')} --help`}\n`);
     },
   });
-  for (const below of command.commands) complainInOurWords(below, [...words, below.name()]);
+  for (const below of command.commands) formatUsageErrors(below, [...words, below.name()]);
 }
 
-export function usageWords(text: string): { readonly message: string; readonly meant: string | undefined } {
+export function parseUsageError(text: string): { readonly message: string; readonly meant: string | undefined } {
   const [message = '', ...more] = text
     .replace(/^error: /, '')
     .replaceAll("'", '"')

@@ -10,11 +10,11 @@ import type { Connection } from '../proxy/api.ts';
 import type { Secrets } from '../redaction/redact.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { AcpOptions } from './acp.ts';
-import { tellCrashes } from './failure.ts';
+import { reportCrashes } from './failure.ts';
 import { notice } from './output.ts';
 import { resolveConfig } from './resolve-config.ts';
 
-export type Inside = {
+export type InProcessProxy = {
   readonly config: Config;
   /** The configuration files. */
   readonly files: readonly string[];
@@ -35,7 +35,7 @@ export type Inside = {
 };
 
 /** `policies` apply in addition to those of the configuration. */
-export async function startInside(
+export async function startInProcessProxy(
   options: AcpOptions,
   more: {
     readonly policies?: readonly PolicySource[];
@@ -48,7 +48,7 @@ export async function startInside(
     readonly isReadOnly?: boolean;
     readonly onlooker?: (secrets: Secrets) => Onlooker;
   } = {},
-): Promise<Inside> {
+): Promise<InProcessProxy> {
   const { config: found, files, stateDir } = await resolveConfig(options);
   const workspace = more.isReadOnly ? 'off' : found.workspace;
   const config = { ...found, workspace, policies: policiesOf([...found.policies, ...(more.policies ?? [])], options, more.policyIfNone) };
@@ -66,7 +66,7 @@ export async function startInside(
   const [toProxy, fromProxy] = [new PassThrough(), new PassThrough()];
   const { connection, transcripts } = switchboard.connect({ input: toProxy, output: fromProxy }, record);
   const { secrets, policy, close } = switchboard;
-  tellCrashes(() => secrets.redact);
+  reportCrashes(() => secrets.redact);
   return { config, files, stateDir, secrets, connection, policy, transcripts, fromProxy, toProxy, kill: connection.kill, close };
 }
 

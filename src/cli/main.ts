@@ -8,7 +8,7 @@ import type { AgentsFlags } from './agents/agents.ts';
 import type { LoginFlags } from './agents/login.ts';
 import type { DemoFlags } from './demo/demo.ts';
 import { CommandFailure } from './failure.ts';
-import { complainInOurWords, groupCommands } from './help.ts';
+import { formatUsageErrors, groupCommands } from './help.ts';
 import type { McpOptions } from './mcp.ts';
 import { addPolicyCommands } from './policy/policy.ts';
 import { addAuditCommands, addRecordCommands } from './records/commands.ts';
@@ -89,7 +89,7 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
   addRecordCommands(program, finish);
   addSetupCommands(program, agentArgs, finish);
   groupCommands(program);
-  complainInOurWords(program);
+  formatUsageErrors(program);
   return program;
 }
 

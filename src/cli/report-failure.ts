@@ -4,9 +4,9 @@ import { CommanderError } from 'commander';
 import { ConfigError } from '../config/problems.ts';
 import { withoutControls } from '../control-characters.ts';
 import { createRedactor } from '../redaction/redact.ts';
-import { FileTrouble } from '../setup/edit-file.ts';
-import { asCommandFailure, CommandFailure, crashWords, isOutOfFiles } from './failure.ts';
-import { usageWords } from './help.ts';
+import { FileError } from '../setup/edit-file.ts';
+import { asCommandFailure, CommandFailure, describeCrash, isOutOfFiles } from './failure.ts';
+import { parseUsageError } from './help.ts';
 
 const EXIT = { failure: 1, usage: 2, configuration: 6 } as const;
 
@@ -22,10 +22,10 @@ const CODES: Readonly<Record<number, string>> = {
   8: 'PROBLEMS_FOUND',
 };
 
-export type Telling = { readonly isJson: boolean; readonly isDebug: boolean };
+export type ReportOptions = { readonly isJson: boolean; readonly isDebug: boolean };
 
 /** Prints a failure and returns its exit code. Only --debug shows the stack trace. */
-export function printFailure(error: unknown, { isJson, isDebug }: Telling): number {
+export function printFailure(error: unknown, { isJson, isDebug }: ReportOptions): number {
   const code = tell(error, isJson);
   if (isDebug && code !== 0) process.stderr.write(`${clean(inspect(error))}\n`);
   return code;
@@ -34,7 +34,7 @@ export function printFailure(error: unknown, { isJson, isDebug }: Telling): numb
 function tell(error: unknown, isJson: boolean): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    const { message, meant = 'see --help' } = usageWords(error.message);
+    const { message, meant = 'see --help' } = parseUsageError(error.message);
     if (isJson) printEnvelope(EXIT.usage, message, meant);
     return EXIT.usage;
   }
@@ -43,8 +43,7 @@ function tell(error: unknown, isJson: boolean): number {
     process.stderr.write(withoutControls(`switchboard: the configuration is invalid\n${error.message}\n`));
     return EXIT.configuration;
   }
-  const found =
-    error instanceof FileTrouble ? new CommandFailure(EXIT.failure, error.message) : (trouble(error) ?? asCommandFailure(error));
+  const found = error instanceof FileError ? new CommandFailure(EXIT.failure, error.message) : (trouble(error) ?? asCommandFailure(error));
   const failure = found instanceof CommandFailure ? found : mistake(error);
   if (isJson) printEnvelope(failure.exitCode, failure.message, failure.hint ?? '', undefined, failure.code);
   process.stderr.write(withoutControls(`switchboard: ${failure.message}\n${failure.hint ? `  ${failure.hint}\n` : ''}`));
@@ -64,7 +63,7 @@ function trouble(error: unknown): CommandFailure | undefined {
 
 /** An unexpected error. Its message may contain secrets, so it is redacted. */
 function mistake(error: unknown): CommandFailure {
-  const { message, hint } = crashWords(error);
+  const { message, hint } = describeCrash(error);
   return new CommandFailure(EXIT.failure, clean(message), hint);
 }
 

@@ -9,7 +9,7 @@ import type { Console } from '../console/console.ts';
 import { createFrames, type Frames } from '../console/state/frames.ts';
 import { makeDirectory } from '../private-files.ts';
 import type { AcpOptions } from './acp.ts';
-import { startInside } from './in-process-proxy.ts';
+import { startInProcessProxy } from './in-process-proxy.ts';
 import { notice } from './output.ts';
 import { surroundings } from './resolve-config.ts';
 import { writeLinkFile } from './serve/link-file.ts';
@@ -42,7 +42,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const { stateDir } = surroundings(options);
   let frames: Frames | undefined;
   const otherwise = defaultPolicy(options);
-  const inside = await startInside(options, {
+  const inside = await startInProcessProxy(options, {
     policyIfNone: otherwise.source(),
     onlooker(secrets) {
       frames = createFrames(secrets, path.join(stateDir, 'frames'));

@@ -21,8 +21,8 @@ export type EditableFile = {
 };
 
 /** A file could not be read or written; the message says why. */
-export class FileTrouble extends Error {
-  override readonly name = 'FileTrouble';
+export class FileError extends Error {
+  override readonly name = 'FileError';
 }
 
 export async function readToEdit(file: string): Promise<EditableFile> {
@@ -33,7 +33,7 @@ export async function readToEdit(file: string): Promise<EditableFile> {
     return { file, target, text: hasBom ? text.slice(1) : text, hasBom, mode };
   } catch (error) {
     if (isAbsent(error)) return { file, target: file, text: '', hasBom: false, mode: undefined };
-    throw new FileTrouble(`cannot read ${file} (${errorCode(error)})`, { cause: error });
+    throw new FileError(`cannot read ${file} (${errorCode(error)})`, { cause: error });
   }
 }
 
@@ -61,12 +61,12 @@ export async function saveEdited(edited: EditableFile, text: string): Promise<st
     const backup = backupOf(target);
     await replace(backup, before, mode);
     // A running editor may write its settings too; do not overwrite its changes.
-    if ((await read(target)).text !== before) throw new FileTrouble(`another program changed ${file}; try again`);
+    if ((await read(target)).text !== before) throw new FileError(`another program changed ${file}; try again`);
     await replace(target, (edited.hasBom ? BOM : '') + text, mode);
     return backup;
   } catch (error) {
-    if (error instanceof FileTrouble) throw error;
-    throw new FileTrouble(`cannot write ${file} (${errorCode(error)})`, { cause: error });
+    if (error instanceof FileError) throw error;
+    throw new FileError(`cannot write ${file} (${errorCode(error)})`, { cause: error });
   }
 }
 

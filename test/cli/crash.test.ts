@@ -1,7 +1,7 @@
 // A bug of ours that nobody has caught, planted in the built command by way of NODE_OPTIONS: what is seen of it holds no secret.
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { crashWords } from '../../src/cli/failure.ts';
+import { describeCrash } from '../../src/cli/failure.ts';
 import { createHome, INITIALIZE } from './command.ts';
 
 const FIXTURE = path.resolve(import.meta.dirname, '../fixtures/crash-mid-turn.mjs');
@@ -34,7 +34,7 @@ test.skipIf(process.platform === 'win32')(
 );
 
 test("that no more files can be opened is nobody's mistake, and the limit is named", () => {
-  const { message, hint } = crashWords(Object.assign(new Error('EMFILE: too many open files, open x'), { code: 'EMFILE' }));
+  const { message, hint } = describeCrash(Object.assign(new Error('EMFILE: too many open files, open x'), { code: 'EMFILE' }));
   expect(message).toBe('too many open files (EMFILE)');
   expect(hint).toContain('ulimit -n');
 });

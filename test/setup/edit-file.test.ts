@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { FileTrouble, readToEdit, saveEdited } from '../../src/setup/edit-file.ts';
+import { FileError, readToEdit, saveEdited } from '../../src/setup/edit-file.ts';
 
 function folder(): string {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-edit-'));
@@ -26,7 +26,7 @@ test('what another program wrote meanwhile is not lost', async () => {
   writeFileSync(file, 'old');
   const edited = await readToEdit(file);
   writeFileSync(file, 'theirs');
-  await expect(saveEdited(edited, 'ours')).rejects.toThrow(FileTrouble);
+  await expect(saveEdited(edited, 'ours')).rejects.toThrow(FileError);
   expect(readFileSync(file, 'utf8')).toBe('theirs');
 });
 
@@ -39,5 +39,5 @@ test('a file that appeared meanwhile is not overwritten', async () => {
 });
 
 test('a directory is no file to edit', async () => {
-  await expect(readToEdit(folder())).rejects.toThrow(FileTrouble);
+  await expect(readToEdit(folder())).rejects.toThrow(FileError);
 });

@@ -63,7 +63,7 @@ type Entry = {
 };
 
 export async function addAgent(id: string, args: readonly string[], flags: AddFlags): Promise<number> {
-  const catalogue = theCatalogue();
+  const catalogue = bundledCatalogue();
   const found = flags.command === undefined ? inCatalogue(catalogue, id) : undefined;
   if (flags.command !== undefined && flags.install)
     throw new CommandFailure(2, '--install works only with agents from the catalogue, not with --command');
@@ -109,7 +109,7 @@ export async function addAgent(id: string, args: readonly string[], flags: AddFl
 export async function listCatalogue(flags: AddFlags): Promise<number> {
   if (flags.command !== undefined) throw new CommandFailure(2, 'name the agent', 'switchboard agents add NAME --command PROGRAM -- ARGS');
   const around = here();
-  const agents = theCatalogue().map((agent) => ({
+  const agents = bundledCatalogue().map((agent) => ({
     id: agent.id,
     name: agent.name,
     version: agent.version,
@@ -138,7 +138,7 @@ export async function removeAgent(name: string, flags: ConfigFlags & ChangeFlags
   return 0;
 }
 
-export const theCatalogue = (): Catalogue => readCatalogue(packageFile('config', 'agent-catalog.json'));
+export const bundledCatalogue = (): Catalogue => readCatalogue(packageFile('config', 'agent-catalog.json'));
 
 /** What decides how an agent is started from here. */
 export function here(): Here {

@@ -11,7 +11,7 @@ import type { ConfigFlags } from '../resolve-config.ts';
 import { clientNamed, openEditor } from '../setup/connect.ts';
 import { type ChangeFlags, makeChange, printChange, say } from '../setup/show-change.ts';
 import { openUserConfig, refuseWorse } from '../setup/user-config.ts';
-import { here, theCatalogue } from './edit-agents.ts';
+import { bundledCatalogue, here } from './edit-agents.ts';
 
 export type ImportFlags = ConfigFlags & ChangeFlags & { readonly from?: string; readonly file?: string };
 
@@ -19,7 +19,7 @@ export async function importCommand(flags: ImportFlags): Promise<number> {
   const { files, warnings: unreadable } =
     flags.from === undefined ? await editorsHere() : { files: await named(flags.from, flags), warnings: [] };
   const config = await openUserConfig(flags);
-  const found = takeOver(files, config.agents, theCatalogue(), here());
+  const found = takeOver(files, config.agents, bundledCatalogue(), here());
   const edited = found.taken.length === 0 ? config.text : withTaken(config.base, found.taken);
   if (edited !== config.text) refuseWorse(config, edited);
   const change = await makeChange(config, edited, flags);

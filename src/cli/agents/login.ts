@@ -37,7 +37,7 @@ export async function login(agent: string, methodId: string | undefined, flags: 
     if (methodId === undefined) return list(spec, methods, flags);
     const method = methods.find(({ id }) => id === methodId) ?? unknownMethod(agent, methodId, methods);
     const kind = kindOf(method);
-    if (kind === 'variable') return tellVariables(spec, method);
+    if (kind === 'variable') return reportVariables(spec, method);
     if (kind === 'terminal') return method;
     if (!flags.json) process.stderr.write(`Logging in to ${agent} with "${method.name}"; the agent may open a browser …\n`);
     await running.authenticate(method.id);
@@ -90,7 +90,7 @@ function unknownMethod(agent: string, id: string, methods: readonly AuthMethod[]
 }
 
 /** A process cannot set variables of its parent, so the user must set the key. */
-function tellVariables({ name, env }: AgentSpec, method: AuthMethod): number {
+function reportVariables({ name, env }: AgentSpec, method: AuthMethod): number {
   const missing = variablesOf(method).filter((variable) => !variable.isOptional && !{ ...process.env, ...env }[variable.name]);
   if (missing.length === 0) {
     process.stdout.write(`${name}: the variables for "${method.name}" are set; the agent reads them when it starts.\n`);

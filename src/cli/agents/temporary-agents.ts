@@ -11,11 +11,11 @@ import { onInterrupts } from '../interrupts.ts';
 /** `heard` receives the redacted stderr, line by line. */
 export type Launch = (spec: AgentSpec, secrets: Secrets, heard?: (line: string) => void) => Transport;
 
-type Passing = { readonly launch: Launch; kill(): void; end(): Promise<void> };
+type TemporaryAgents = { readonly launch: Launch; kill(): void; end(): Promise<void> };
 
 /** For a process that handles its own signals and ends with `process.exit`. */
 export async function withAgents<T>(stateDir: string, work: (launch: Launch) => Promise<T>): Promise<T> {
-  const agents = createPassing(stateDir);
+  const agents = createTemporaryAgents(stateDir);
   try {
     return await work(agents.launch);
   } finally {
@@ -25,7 +25,7 @@ export async function withAgents<T>(stateDir: string, work: (launch: Launch) => 
 
 /** For a standalone command: Ctrl-C and any second signal kill the agents; other first signals stop them cleanly. */
 export async function untilInterrupted<T>(stateDir: string, work: (launch: Launch) => Promise<T>): Promise<T> {
-  const agents = createPassing(stateDir);
+  const agents = createTemporaryAgents(stateDir);
   const interrupts = onInterrupts(() => false, agents.kill);
   try {
     return await Promise.race([work(agents.launch), interrupts.ended]);
@@ -35,7 +35,7 @@ export async function untilInterrupted<T>(stateDir: string, work: (launch: Launc
   }
 }
 
-function createPassing(stateDir: string): Passing {
+function createTemporaryAgents(stateDir: string): TemporaryAgents {
   const mark = newMark();
   const running = createRunningRecord(stateDir, mark, () => {}); // `doctor` reports a record that cannot be written
   const started: Transport[] = [];

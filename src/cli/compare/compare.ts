@@ -7,13 +7,13 @@ import { type Conversations, converse, type PermissionAsked } from '../../client
 import type { PolicySource } from '../../config/config.ts';
 import { redactJson } from '../../redaction/redact-json.ts';
 import { CommandFailure } from '../failure.ts';
-import { startInside } from '../in-process-proxy.ts';
+import { startInProcessProxy } from '../in-process-proxy.ts';
 import { onInterrupts } from '../interrupts.ts';
 import { notice, printJson } from '../output.ts';
-import { inOwnWords } from '../run/failures.ts';
+import { describeFailure } from '../run/failures.ts';
 import { createFiles, type Files } from '../run/files.ts';
 import { createPaint } from '../run/paint.ts';
-import { promptWords } from '../run/prompt-input.ts';
+import { readPrompt } from '../run/prompt-input.ts';
 import { type Outcome, type Place, printReport } from './report.ts';
 import { makeDirectories, type WorkDirectories, type WorkDirectory } from './work-directory.ts';
 
@@ -43,11 +43,11 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
     throw new CommandFailure(EXIT.usage, 'compare needs at least two different agents', 'switchboard compare "your prompt" -a ONE -a TWO');
   if ((flags.into !== undefined || flags.discard) && !flags.write)
     throw new CommandFailure(EXIT.usage, '--into and --discard require --write', 'add --write, or remove them');
-  const prompt = await promptWords(words, process.stdin, 'switchboard compare "your prompt" -a ONE -a TWO');
+  const prompt = await readPrompt(words, process.stdin, 'switchboard compare "your prompt" -a ONE -a TWO');
   const refused = new Map<string, string[]>();
   const refuse = (agent: string, what: string) => void refused.set(agent, [...(refused.get(agent) ?? []), what]);
   const onDecision: typeof NO_LISTENER.onDecision = ({ agent, verdict, summary }) => verdict === 'deny' && refuse(agent, summary);
-  const proxy = await startInside(
+  const proxy = await startInProcessProxy(
     { ...rest, agents: wanted, isInteractive: false },
     { isReadOnly: !flags.write, policies: flags.write ? [WITH_WRITE] : [], events: { ...NO_LISTENER, onDecision } },
   );
@@ -156,7 +156,7 @@ async function takeTurn(agents: Conversations, agent: string, cwd: string, promp
       exitCode: isLate ? EXIT.timeout : EXIT.ok,
     };
   } catch (error) {
-    const failed = inOwnWords(error, agent, (words) => words); // cleaned with everything else that is shown
+    const failed = describeFailure(error, agent, (words) => words); // cleaned with everything else that is shown
     const { message, hint, exitCode } =
       failed instanceof CommandFailure ? failed : { message: (error as Error).message, hint: undefined, exitCode: EXIT.failed };
     const result = company.over.aborted ? 'cancelled' : late?.aborted ? 'timeout' : 'failed';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { packageFile } from '../../app/package-files.ts';
 import { catalogueDate } from '../../setup/catalogue.ts';
 import { readPackage } from '../../setup/find-program.ts';
-import { passingPlace } from '../setup/connect.ts';
+import { temporaryInstall } from '../setup/connect.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 const DAY_MS = 86_400_000;
@@ -42,7 +42,7 @@ function checkNode(version: string): Finding {
 }
 
 function checkPlace(): Finding {
-  const passing = passingPlace();
+  const passing = temporaryInstall();
   if (passing === undefined) return ok('place', `installed in ${path.dirname(path.dirname(packageFile('bin', 'switchboard.js')))}`);
   return warning(
     'place',

@@ -2,7 +2,7 @@
 import { escapeControls } from '../../control-characters.ts';
 import { placesHere } from '../../setup/editors.ts';
 import { hideByForm } from '../../setup/hide-secrets.ts';
-import { theCatalogue } from '../agents/edit-agents.ts';
+import { bundledCatalogue } from '../agents/edit-agents.ts';
 import { type Launch, untilInterrupted, withAgents } from '../agents/temporary-agents.ts';
 import { printData } from '../policy/output.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
@@ -29,7 +29,7 @@ async function check(flags: DoctorFlags, launch: Launch): Promise<readonly Findi
   const all: Finding[] = [
     ...checkProgram(),
     ...ofConfig,
-    ...(loaded ? await checkAgents(loaded.config, theCatalogue(), here, flags.start === false ? undefined : launch) : []),
+    ...(loaded ? await checkAgents(loaded.config, bundledCatalogue(), here, flags.start === false ? undefined : launch) : []),
     ...(await checkEditors(placesHere())),
     ...(await checkState(here.stateDir, here.platform)),
   ];

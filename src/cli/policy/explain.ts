@@ -13,7 +13,7 @@ import { CommandFailure } from '../failure.ts';
 import { readInput } from '../resolve-config.ts';
 import { readPolicyOrComplain } from './check.ts';
 import { print, printData } from './output.ts';
-import { questionIn } from './read-frame.ts';
+import { requestIn } from './read-frame.ts';
 
 export type ExplainFlags = {
   readonly policy: string;
@@ -64,9 +64,9 @@ async function question(flags: ExplainFlags): Promise<{ readonly asked: Action; 
 
 async function frameQuestion(file: string, place: Place): Promise<{ readonly asked: Action; readonly tier: string }> {
   const content = file === '-' ? await readAll(process.stdin) : await readInput('the frame', file);
-  let found: ReturnType<typeof questionIn>;
+  let found: ReturnType<typeof requestIn>;
   try {
-    found = questionIn(content, place);
+    found = requestIn(content, place);
   } catch {
     throw new CommandFailure(2, 'the file contains neither a JSON value nor one value per line');
   }

@@ -4,12 +4,12 @@ import { permissionAction } from '../../policy/actions/permission.ts';
 import { pathAction, terminalAction } from '../../policy/actions/surfaces.ts';
 import { list, mergeToolCall, record, string, type ToolCall } from '../../policy/actions/tool-call.ts';
 
-export type FrameQuestion = { readonly asked: Action; readonly tier: 'enforced' | 'mediated'; readonly method: string };
+export type FrameRequest = { readonly asked: Action; readonly tier: 'enforced' | 'mediated'; readonly method: string };
 
 /** One JSON value, or one a line. Tool calls in earlier lines are known to the request, as they are in a session. */
-export function questionIn(text: string, place: Place): FrameQuestion | undefined {
+export function requestIn(text: string, place: Place): FrameRequest | undefined {
   const calls = new Map<string, ToolCall>();
-  let question: FrameQuestion | undefined;
+  let question: FrameRequest | undefined;
   for (const value of values(text)) {
     const line = record(value);
     const frame = line.msg === undefined ? line : record(line.msg); // a line of a recording holds the frame under `msg`
@@ -18,18 +18,18 @@ export function questionIn(text: string, place: Place): FrameQuestion | undefine
     const update = record(params.update);
     const id = string(update.toolCallId);
     if (id !== undefined) calls.set(id, mergeToolCall(calls.get(id), update));
-    else question = asQuestion(method, params, place, calls) ?? question;
+    else question = asRequest(method, params, place, calls) ?? question;
   }
   return question;
 }
 
 /** A frame an agent sends that a policy judges. */
-export function asQuestion(
+export function asRequest(
   method: string | undefined,
   params: Readonly<Record<string, unknown>>,
   place: Place,
   calls: ReadonlyMap<string, ToolCall>,
-): FrameQuestion | undefined {
+): FrameRequest | undefined {
   const path = string(params.path) ?? '';
   switch (method) {
     case 'session/request_permission': {

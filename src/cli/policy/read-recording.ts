@@ -3,7 +3,7 @@ import type { Action, Place } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
 import { mcpAction, startAction } from '../../policy/actions/surfaces.ts';
 import { list, mergeToolCall, record, string, type ToolCall } from '../../policy/actions/tool-call.ts';
-import { asQuestion } from './read-frame.ts';
+import { asRequest } from './read-frame.ts';
 
 export type RecordedRequest = {
   /** The line of the recording. */
@@ -33,7 +33,7 @@ export class BrokenLine extends Error {
 }
 
 /** One frame a line, plain or as a recorder keeps it, under `msg`. Throws a `BrokenLine`. */
-export function questionsIn(text: string, place: RecordingPlace): RecordedRequest[] {
+export function requestsIn(text: string, place: RecordingPlace): RecordedRequest[] {
   const told = new Map<string, string>(); // what an agent calls itself, by run
   const opening = new Map<string, string>(); // the directory of a session that has no id yet, by run and request
   const cwds = new Map<string, string>();
@@ -80,7 +80,7 @@ export function questionsIn(text: string, place: RecordingPlace): RecordedReques
     const id = string(update.toolCallId);
     if (id !== undefined) known.set(id, mergeToolCall(known.get(id), update));
     else {
-      const found = asQuestion(method, params, placeOf(run, session), known) ?? mcpQuestion(method, params, placeOf(run, session), servers);
+      const found = asRequest(method, params, placeOf(run, session), known) ?? mcpQuestion(method, params, placeOf(run, session), servers);
       if (found !== undefined) add(found);
     }
   }

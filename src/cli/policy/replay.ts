@@ -10,7 +10,7 @@ import { CommandFailure } from '../failure.ts';
 import { readInput } from '../resolve-config.ts';
 import { readPolicyOrComplain } from './check.ts';
 import { inEnvelope, print, printData } from './output.ts';
-import { BrokenLine, questionsIn, type RecordedRequest } from './read-recording.ts';
+import { BrokenLine, type RecordedRequest, requestsIn } from './read-recording.ts';
 
 export type ReplayFlags = {
   readonly policy: string;
@@ -77,7 +77,7 @@ async function read(recording: string, flags: ReplayFlags): Promise<RecordedRequ
     interactive: flags.headless !== true,
   };
   try {
-    return questionsIn(text, { ...place, canonical: canonicalPath });
+    return requestsIn(text, { ...place, canonical: canonicalPath });
   } catch (error) {
     if (!(error instanceof BrokenLine)) throw error;
     const hint = 'each line must be a frame, or an object with a frame under "msg"';

@@ -41,7 +41,7 @@ export async function listSessions(flags: ListFlags): Promise<number> {
   const all = allSessions();
   const sessions = wanted(all, flags);
   if (flags.json) printJson({ sessions });
-  else if (sessions.length === 0) sayNone(all, flags);
+  else if (sessions.length === 0) reportNone(all, flags);
   else
     printTable(
       ['SESSION', 'AGENT', 'LAST ACTIVITY', 'TURNS', 'ENDED', 'TITLE', 'DIRECTORY'],
@@ -60,7 +60,7 @@ export async function listSessions(flags: ListFlags): Promise<number> {
   return 0;
 }
 
-function sayNone(all: readonly Listed[], { agent }: ListFlags): void {
+function reportNone(all: readonly Listed[], { agent }: ListFlags): void {
   if (all.length === 0) return notice('no sessions yet');
   const meant = agent === undefined ? undefined : didYouMean(agent, new Set(all.map((session) => session.agent)));
   notice(`none of the ${all.length} sessions matches${meant === undefined ? '' : `; ${meant}`}`);

@@ -27,7 +27,7 @@ const ABSENT: readonly unknown[] = ['not_startable', 'backing-off', 'crash-loop'
  * Anything but an answer of the other side stays what it is. `logins` are the methods that were offered, for an error that does not name
  * them. An agent's words may hold secrets.
  */
-export function inOwnWords(error: unknown, asked: string, redact: Redactor, logins: readonly string[] = []): unknown {
+export function describeFailure(error: unknown, asked: string, redact: Redactor, logins: readonly string[] = []): unknown {
   if (!(error instanceof ClientError)) return error;
   const data = (error.data ?? {}) as Data;
   const agent = typeof data.agent === 'string' ? data.agent : asked;

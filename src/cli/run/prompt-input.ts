@@ -56,7 +56,7 @@ export function createPrompts(): Prompts {
 // Where the prompt comes from: the words of the command line, else stdin to its end.
 const RUN = 'switchboard run "your prompt"';
 
-export async function promptWords(words: readonly string[], stdin: NodeJS.ReadStream, usage = RUN): Promise<string> {
+export async function readPrompt(words: readonly string[], stdin: NodeJS.ReadStream, usage = RUN): Promise<string> {
   const said = words.join(' ');
   if (said.trim() !== '') return said;
   if (words.length > 0) throw new CommandFailure(2, 'the prompt is empty', usage);

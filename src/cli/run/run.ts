@@ -10,16 +10,16 @@ import { errorCode } from '../../config/watch-files.ts';
 import { createLiveCleaner, type LiveCleaner } from '../../redaction/redact-stream.ts';
 import { createSessionLog } from '../../store/sessions/session-store.ts';
 import { CommandFailure } from '../failure.ts';
-import { startInside } from '../in-process-proxy.ts';
+import { startInProcessProxy } from '../in-process-proxy.ts';
 import { onInterrupts } from '../interrupts.ts';
 import { notice } from '../output.ts';
 import { surroundings } from '../resolve-config.ts';
 import { askPerson, type Offered, refusal } from './ask-person.ts';
 import { type AttachmentFlags, attachments } from './attachments.ts';
-import { createRefused, inOwnWords } from './failures.ts';
+import { createRefused, describeFailure } from './failures.ts';
 import { createFiles } from './files.ts';
 import { createPaint } from './paint.ts';
-import { createPrompts, type Prompts, promptWords } from './prompt-input.ts';
+import { createPrompts, type Prompts, readPrompt } from './prompt-input.ts';
 import { createSimpleOutput, createTextOutput, type TurnOutput } from './text-output.ts';
 import { type Opened, openSession, setMode, setOption, takeUpSession } from './turn.ts';
 
@@ -84,13 +84,13 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
   const isAtTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
   if (flags.interactive && !isAtTerminal)
     throw new CommandFailure(EXIT.usage, '-i needs a terminal', 'without -i, pass the prompt as an argument or on stdin');
-  const prompt = flags.listCommands || flags.interactive ? words.join(' ') : await promptWords(words, process.stdin);
+  const prompt = flags.listCommands || flags.interactive ? words.join(' ') : await readPrompt(words, process.stdin);
   const { file, settings } = configFlags(flags.config);
   const canWrite = flags.write === true || flags.yolo === true;
   const prompts = createPrompts();
   const heldBack = createHeldBack((text) => prompts.show(text, (shown) => notice(shown.trimEnd())));
   const refused = createRefused((text) => notice(proxy.secrets.redact(text)));
-  const proxy = await startInside(
+  const proxy = await startInProcessProxy(
     { ...flags, config: file, isInteractive: isAtTerminal, onlyFirst: flags.resume === undefined },
     {
       isReadOnly: !canWrite,
@@ -145,7 +145,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
     const [seconds, what] = flags.listCommands ? [flags.timeout ?? COMMANDS_S, `agent "${agent}" announced no commands`] : [flags.timeout];
     return await inTime(Promise.race([work, interrupts.ended]), seconds, what);
   } catch (error) {
-    const failure = inOwnWords(error, agent, proxy.secrets.redact, logins);
+    const failure = describeFailure(error, agent, proxy.secrets.redact, logins);
     if (failure instanceof Error) heldBack.releaseAttached(failure.message);
     throw failure;
   } finally {

@@ -8,7 +8,7 @@ import type { Place } from '../../policy/actions/action.ts';
 import { permissionAction } from '../../policy/actions/permission.ts';
 import { readTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 import type { ToolRecord } from '../../store/transcripts/transcript-record.ts';
-import { BrokenLine, questionsIn } from '../policy/read-recording.ts';
+import { BrokenLine, requestsIn } from '../policy/read-recording.ts';
 import { readInput } from '../resolve-config.ts';
 
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -41,7 +41,7 @@ export async function pastInRecording(file: string, cwd: string, placeFor: Place
   const text = await readInput('the recording', path.resolve(cwd, file));
   const { agent: fallbackAgent, ...place } = placeFor(path.basename(file).replace(/\..*$/, ''), cwd);
   try {
-    return questionsIn(text, { ...place, agent: undefined, fallbackAgent }).map(({ line, asked }) => ({
+    return requestsIn(text, { ...place, agent: undefined, fallbackAgent }).map(({ line, asked }) => ({
       where: `${file}:${line}`,
       action: asked,
     }));

@@ -27,7 +27,7 @@ export async function connectCommand(id: string | undefined, flags: ConnectFlags
   if (flags.print !== undefined) return printSnippet(flags.print, flags);
   const editor = clientNamed(id);
   const change = await connectTo(editor, flags);
-  const warnings = [passingPlace(), missingConfig(flags)].filter((text) => text !== undefined);
+  const warnings = [temporaryInstall(), missingConfig(flags)].filter((text) => text !== undefined);
   if (flags.json) {
     printData({ editor: editor.id, ...change }, warnings);
     return 0;
@@ -117,7 +117,7 @@ function ourCommand(flags: { readonly config?: string; readonly agent?: string }
 }
 
 /** Why the installation may disappear, if it may. */
-export function passingPlace(): string | undefined {
+export function temporaryInstall(): string | undefined {
   const script = packageFile('bin', 'switchboard.js');
   if (/[\\/]_npx[\\/]/.test(script))
     return `${script} is in the npx cache, which npm may delete; install acp-switchboard first (npm install --global acp-switchboard)`;

@@ -6,7 +6,7 @@ import { NotAnObject, withProperty } from '../../setup/edit-jsonc.ts';
 import { EDITORS, type Editor, placesHere } from '../../setup/editors.ts';
 import { type TakenOver, takeOver } from '../../setup/import-agents.ts';
 import { editorsInUse, installedAgents } from '../../setup/survey.ts';
-import { fromCatalogue, here, theCatalogue } from '../agents/edit-agents.ts';
+import { bundledCatalogue, fromCatalogue, here } from '../agents/edit-agents.ts';
 import { editorsHere, warningsOf, withTaken } from '../agents/import-agents.ts';
 import { CommandFailure } from '../failure.ts';
 import { notice } from '../output.ts';
@@ -67,7 +67,7 @@ export async function initCommand(flags: InitFlags): Promise<number> {
 
 async function lookAround(flags: InitFlags): Promise<Survey> {
   const config = await openUserConfig(flags);
-  const catalogue = theCatalogue();
+  const catalogue = bundledCatalogue();
   const around = here();
   const installed = new Set(installedAgents(catalogue, around).map(({ id }) => id));
   const { files, warnings } = flags.import === false ? { files: [], warnings: [] } : await editorsHere();
@@ -83,7 +83,7 @@ async function lookAround(flags: InitFlags): Promise<Survey> {
 }
 
 function entryOf(id: string) {
-  const agent = theCatalogue().find((one) => one.id === id);
+  const agent = bundledCatalogue().find((one) => one.id === id);
   if (!agent) throw new Error(`no agent ${id}`);
   return fromCatalogue(agent, []);
 }
@@ -106,7 +106,7 @@ function configure({ config }: Survey, { agents, imports, policy }: Choices) {
     throw new CommandFailure(
       4,
       'no agents found on this machine, and none selected',
-      `to add one, run: switchboard agents add ID --install, where ID is one of ${theCatalogue()
+      `to add one, run: switchboard agents add ID --install, where ID is one of ${bundledCatalogue()
         .map(({ id }) => id)
         .join(', ')}`,
     );

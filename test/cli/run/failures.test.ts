@@ -1,11 +1,11 @@
 // What `run` makes of an error: words, a way on, and an exit code by what the switchboard says in `data`, not by its words.
 import { expect, test } from 'vitest';
 import { CommandFailure } from '../../../src/cli/failure.ts';
-import { inOwnWords } from '../../../src/cli/run/failures.ts';
+import { describeFailure } from '../../../src/cli/run/failures.ts';
 import { ClientError } from '../../../src/client/client-error.ts';
 
 function told(message: string, data?: unknown, code = -32603): CommandFailure {
-  const failure = inOwnWords(new ClientError(code, message, data), 'mine', (text) => text.replaceAll('hunter2', '[redacted]'));
+  const failure = describeFailure(new ClientError(code, message, data), 'mine', (text) => text.replaceAll('hunter2', '[redacted]'));
   expect(failure).toBeInstanceOf(CommandFailure);
   return failure as CommandFailure;
 }

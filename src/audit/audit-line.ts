@@ -1,15 +1,15 @@
-// One line of the audit log: what it holds, and how each line vouches for the one before it.
+// One line of the audit log: its fields, and the hash that chains it to the line before.
 import { createHash } from 'node:crypto';
 import { isObject } from '../json-object.ts';
 
 export type AuditVerdict = 'allow' | 'ask' | 'deny';
 /**
- * `policy`: a rule or a default. `user`: somebody at the client. `memory`: an answer the user gave earlier. `timeout`: nobody in time.
- * `agent`: it took the request back before anybody had answered.
+ * `policy`: a rule or a default. `user`: a person at the client. `memory`: an answer the user gave earlier. `timeout`: nobody answered in time.
+ * `agent`: the agent withdrew the request before it was answered.
  */
 export type AnsweredBy = 'policy' | 'user' | 'memory' | 'timeout' | 'agent';
 
-/** What whoever decides hands in. Words in it may hold secrets; they are redacted before they are written. */
+/** A decision to record. Its texts may hold secrets and are redacted before they are written. */
 export type AuditEntry = {
   readonly agent: string;
   readonly session?: string | undefined;
@@ -56,7 +56,7 @@ export function hashOf(bytes: string | Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Undefined for anything that is no line of ours. */
+/** Undefined if the text is no audit line. */
 export function parseAuditLine(text: string): AuditLine | undefined {
   let value: unknown;
   try {

@@ -1,38 +1,38 @@
-// Whose turn it is to write a line, over several processes. Node has no lock that the system would take back when its holder dies, so a
-// turn is named after the number of the line it is for, and is only ever taken over by a turn of the same line:
-// `audit.jsonl.turn.7.1` is the first try at line 7, `.7.2` the try of whoever found the first one's owner dead. Exactly one process can make
-// each of these, none is removed before line 7 stands in the log, and whoever has made one looks at the log once more before it writes.
+// Locks the next line of the audit log, across processes. Node has no lock that the system releases when its holder dies, so a lock is named after
+// the number of its line, and only a lock for the same line takes it over: `audit.jsonl.turn.7.1` is the first attempt at line 7, `.7.2` the attempt
+// of a process that found the first owner dead. Only one process can create each of these, none is removed before line 7 is in the log, and its
+// creator reads the log once more before it writes.
 import { readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { lockOwner, mayBeAlive } from '../processes/lock-owner.ts';
 
-/** `isWritten`: the line stands in the log, so that no mark of it means anything any more. */
+/** `isWritten`: the line is in the log, so its locks have no meaning any more. */
 export type Turn = { end(isWritten: boolean): void };
 
 const MAX_TRIES = 1000;
 
-/** The turn for line `seq` of `file`, or the file of the living process that has it. */
+/** The lock for line `seq` of `file`, or the lock file of the living process that holds it. */
 export function takeTurn(file: string, seq: number): Turn | { readonly takenBy: string } {
   for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
     const mark = markOf(file, seq, attempt);
     if (makeMark(mark)) {
-      // Without the line, the marks of the dead must stay: somebody may be about to take over from them.
+      // Without the line, the locks of dead processes must stay: another process may be about to take over.
       return { end: (isWritten) => (isWritten ? removeMarks(file, seq, attempt) : rmSync(mark, { force: true })) };
     }
     const owner = readMark(mark);
     if (owner === undefined)
-      attempt--; // its owner has just ended its turn
+      attempt--; // its owner has just released it
     else if (mayBeAlive(owner)) return { takenBy: mark };
   }
   return { takenBy: markOf(file, seq, MAX_TRIES) };
 }
 
-/** Waits without giving the turn of the event loop away: nothing may be answered before the line is written. */
+/** Blocks the event loop on purpose: nothing may be answered before the line is written. */
 export function sleep(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/** What processes have left that died outside their turns. Those lines stand, so the marks mean nothing any more. */
+/** Removes locks that dead processes left for lines that are in the log. */
 export function removeOldMarks(file: string, writtenSeq: number): void {
   const folder = path.dirname(file);
   const begin = `${path.basename(file)}.turn.`;
@@ -41,7 +41,7 @@ export function removeOldMarks(file: string, writtenSeq: number): void {
       if (name.startsWith(begin) && Number.parseInt(name.slice(begin.length), 10) <= writtenSeq)
         rmSync(path.join(folder, name), { force: true });
     }
-  } catch {} // only untidy
+  } catch {} // harmless: they are only in the way of readers
 }
 
 const markOf = (file: string, seq: number, attempt: number) => `${file}.turn.${seq}.${attempt}`;
@@ -50,7 +50,7 @@ function removeMarks(file: string, seq: number, last: number): void {
   for (let attempt = last; attempt >= 1; attempt--) rmSync(markOf(file, seq, attempt), { force: true });
 }
 
-// A symbolic link is made in one step together with the words it holds; a file would be empty for a moment.
+// A symbolic link is created together with its content, in one step; a file would be empty for a moment.
 function makeMark(mark: string): boolean {
   try {
     symlinkSync(lockOwner(), mark);
@@ -58,7 +58,7 @@ function makeMark(mark: string): boolean {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') return false;
-    if (code !== 'EPERM' || process.platform !== 'win32') throw error; // Windows wants a privilege for links
+    if (code !== 'EPERM' || process.platform !== 'win32') throw error; // Windows requires a privilege for links
   }
   try {
     writeFileSync(mark, lockOwner(), { flag: 'wx', mode: 0o600 });

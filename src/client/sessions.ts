@@ -1,4 +1,4 @@
-// Sessions with agents as somebody without an editor has them: a prompt goes out, what came of it comes back as one piece.
+// Sessions for callers that are no editor (`mcp`, `compare`): send a prompt, get the whole turn as one result.
 import type { Readable, Writable } from 'node:stream';
 import type { Capabilities } from './acp-methods.ts';
 import { type Client, createClient } from './client.ts';
@@ -14,10 +14,10 @@ export type Turn = {
   readonly usage: Usage;
 };
 
-/** As far as the agent has told: of the turn, or else of the whole session so far. */
+/** As the agent reported it: for the turn, or else for the session so far. */
 export type Usage = {
   readonly tokens?: number;
-  /** What would fit. */
+  /** The size of the context window. */
   readonly size?: number;
   readonly cost?: { readonly amount: number; readonly currency: string };
 };
@@ -25,11 +25,11 @@ export type Usage = {
 export type PermissionOption = { readonly optionId: string; readonly name: string; readonly kind: string };
 export type PermissionAsked = { readonly title: string; readonly options: readonly PermissionOption[] };
 
-/** Who goes along with a turn. */
+/** The caller's side of a turn. */
 export type Companion = {
   readonly signal: AbortSignal;
   readonly progress: (text: string) => void;
-  /** The id of the option that was chosen; undefined for none, which is a no. */
+  /** Resolves to the id of the chosen option; undefined rejects the request. */
   permission(asked: PermissionAsked, signal: AbortSignal): Promise<string | undefined>;
 };
 
@@ -39,19 +39,19 @@ export type AgentShown = { readonly name: string; readonly title: string };
 export type Conversations = {
   agents(): Promise<readonly AgentShown[]>;
   open(cwd: string, agent: string | undefined): Promise<Opened>;
-  /** Brings a session of before back, without a replay where that is possible. */
+  /** Reopens an earlier session, by `session/resume` if the agent supports it. */
   reopen(sessionId: string, cwd: string): Promise<void>;
   isOpen(sessionId: string): boolean;
   prompt(sessionId: string, text: string, companion: Companion): Promise<Turn>;
   cancel(sessionId: string): void;
   list(): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** What was said in a session of this process, as lines. */
+  /** The transcript of a session of this process. */
   transcript(sessionId: string): string | undefined;
   readonly closed: Promise<void>;
   close(): void;
 };
 
-/** What the client can do besides prompting, and who does it. */
+/** The client methods that this caller serves. */
 export type Lent = {
   readonly capabilities: Capabilities;
   serve(sessionId: string, method: string, params: unknown): Promise<unknown>;
@@ -90,7 +90,7 @@ export function converse(
     clientCapabilities: lent.capabilities,
     clientInfo,
   }) as Promise<InitializeResult>;
-  ready.catch(() => {}); // whoever asks for something first hears of it
+  ready.catch(() => {}); // the first request reports the failure
 
   function liveOf(sessionId: string): Live {
     const known = live.get(sessionId) ?? { words: '', turn: undefined };

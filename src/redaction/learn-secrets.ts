@@ -1,4 +1,4 @@
-// Secrets that pass by: what an editor hands to MCP servers, what a login says, what a person fills in for a key or a password.
+// Learns secrets from messages: the settings of MCP servers, logins, and form fields for keys and passwords.
 
 import { isObject } from '../json-object.ts';
 import type { Frame } from '../wire/frame.ts';

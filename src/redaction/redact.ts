@@ -1,5 +1,5 @@
-// Takes secrets out of text before it reaches anyone: the values we know, then what its surroundings or its form give away.
-// Every sink goes through here, and nothing that is passed on between an editor and an agent does.
+// Redacts text before it is written or shown: known values first, then secrets that their context or their form gives away.
+// Every log and record goes through here; messages between a client and an agent do not.
 import { CONTEXT_PATTERNS } from './context-patterns.ts';
 import { createLiteralFinder } from './find-literals.ts';
 import { createKnownValues } from './known-values.ts';

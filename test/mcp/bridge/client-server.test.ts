@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bridgeFor, type ClientServer, isBridged, readServer } from '../../src/mcp/bridge/client-server.ts';
+import { bridgeFor, type ClientServer, isBridged, readServer } from '../../../src/mcp/bridge/client-server.ts';
 
 const AGENT = { mcpCapabilities: { http: false, sse: false }, setting: 'auto', seen: {}, agentName: undefined } as const;
 const takesHttp = { ...AGENT, mcpCapabilities: { http: true } };

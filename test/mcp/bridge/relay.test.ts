@@ -1,7 +1,7 @@
 // The relay alone, between an agent and a server that are in the test's own hands.
 import { InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
-import { relay } from '../../src/mcp/bridge/relay.ts';
+import { relay } from '../../../src/mcp/bridge/relay.ts';
 
 /** Everybody's words, and how to speak for the agent and for the server. */
 async function relayed(mayCall: Parameters<typeof relay>[2]['mayCall'] = async () => ({ allow: true })) {

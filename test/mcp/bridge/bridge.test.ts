@@ -1,6 +1,6 @@
 // One bridge alone, whose server is a program that would be noticed.
 import { expect, test } from 'vitest';
-import { createBridge } from '../../src/mcp/bridge/bridge.ts';
+import { createBridge } from '../../../src/mcp/bridge/bridge.ts';
 
 const META = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
 const OPENINGS = {

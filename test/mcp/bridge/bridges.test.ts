@@ -19,9 +19,9 @@ import {
   type Stage,
   testAtOnce as test,
   UNANSWERED,
-} from '../e2e/harness.ts';
-import { noticed } from '../faults/setup.ts';
-import { mcpAgent, type Takes, told, wordsOf } from './tool-sessions.ts';
+} from '../../e2e/harness.ts';
+import { noticed } from '../../faults/setup.ts';
+import { mcpAgent, type Takes, told, wordsOf } from '../tool-sessions.ts';
 
 const RICH = fixture('mcp-rich');
 const SECRET = 'canary-4f9c2d7e1b';

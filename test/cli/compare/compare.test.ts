@@ -88,7 +88,7 @@ describe('with --write', () => {
     const { code, stdout } = await ended;
     expect(code).toBe(0);
     expect(stdout).toContain('one changed 1 file; its worktree was removed.\n  A sub/a.txt\n');
-    expect(stdout).toContain('two changed nothing; its worktree is removed.\n');
+    expect(stdout).toContain('two changed nothing; its worktree was removed.\n');
     expect(worktrees(home)).toBe(1);
     expect(readdirSync(home.tmp)).toEqual([]);
   });

@@ -33,7 +33,7 @@ test.runIf(process.platform === 'linux')('doctor says that the disk is full, and
   fullDiskFor('doctor.probe');
   const [found] = await checkState(dir, 'linux');
   expect(found).toMatchObject({ check: 'state.writable', status: 'problem', what: `the disk of ${dir} is full (ENOSPC)` });
-  expect(found?.next).toBe(`make room there (df -h ${dir}), or set SWITCHBOARD_HOME to a directory that can be written`);
+  expect(found?.next).toBe(`free some space (df -h ${dir}), or set SWITCHBOARD_HOME to a writable directory`);
   expect((await checkState(dir, 'linux'))[0]).toMatchObject({ status: 'ok' });
   expect(readdirSync(dir)).toEqual([]);
 });

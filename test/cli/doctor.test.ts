@@ -23,7 +23,7 @@ async function examine(home: Home, words: readonly string[] = [], env: NodeJS.Pr
 
 test('a machine that is set up: no problem, exit code 0', async () => {
   const home = createHome();
-  home.write(home.userFile, { agent_servers: { one: fixture('works.mjs') }, policy: 'standard' });
+  home.write(home.userFile, { agent_servers: { one: fixture('well-behaved.mjs') }, policy: 'standard' });
   mkdirSync(path.join(home.home, '.config', 'zed'), { recursive: true });
   await home.quick(['connect', 'zed']);
   const { code, data, find } = await examine(home);
@@ -54,7 +54,7 @@ test('every problem is named with why and what to do: exit code 8', async () => 
       me: { command: process.execPath, args: [BIN, 'acp'] },
       crashes: fixture('crash-before-initialize.mjs'),
       newer: fixture('wrong-version.mjs'),
-      old: { command: process.execPath, args: [fixture('works.mjs').args[0] ?? '', '@zed-industries/claude-code-acp'] },
+      old: { command: process.execPath, args: [fixture('well-behaved.mjs').args[0] ?? '', '@zed-industries/claude-code-acp'] },
     },
     policy: 'policy.yaml',
   });

@@ -23,7 +23,7 @@ const CASES: readonly { code: number; meaning: string; words: readonly string[] 
   { code: 0, meaning: 'done', words: ['config', 'path'] },
   { code: 1, meaning: 'failure of an agent', words: ['run', '-a', 'crashes', 'crash'] },
   { code: 2, meaning: 'usage', words: ['demo', '--fats'] },
-  { code: 3, meaning: 'an agent stayed silent', words: ['agents', 'test', 'silent'] },
+  { code: 3, meaning: 'an agent did not respond', words: ['agents', 'test', 'silent'] },
   { code: 4, meaning: 'no such agent', words: ['run', '-a', 'crashse', 'crash'] },
   { code: 5, meaning: 'denied by the policy', words: ['policy', 'explain', ...SECRET, '--exit-code'] },
   { code: 6, meaning: 'configuration or policy invalid', words: ['config', 'validate', 'missing.jsonc'] },

@@ -228,7 +228,7 @@ describe('in the browser', () => {
     expect(await configuration.locator('tbody').innerText()).toMatch(/^limits\.max_frame_bytes\s+33554432\s+default$/);
 
     const doctor = page.getByLabel('Doctor');
-    const missing = doctor.getByRole('listitem').filter({ hasText: 'agent "gone": the command not-there-at-all was not found' });
+    const missing = doctor.getByRole('listitem').filter({ hasText: 'agent "gone": command not found: not-there-at-all' });
     expect(await missing.innerText()).toMatch(
       /switchboard cannot start this agent\s+Next: install not-there-at-all, or switchboard agents remove gone/,
     );

@@ -51,7 +51,7 @@ test.concurrent('a changed file is reloaded: applied if it is valid, prominently
   expect((await prompt(client, id, 'count 2')).result).toEqual(end);
   // The new agent's secrets are redacted from its first output on.
   const added = await open(client, stage.cwd, 'three');
-  await noticed(client, /debug: agent "three" is started/); // the level applies at once
+  await noticed(client, /debug: started agent "three"/); // the level applies at once
   const { error } = await prompt(client, added.id, 'crash');
   expect(error.data.stderr.join('\n')).toContain('the disk is on fire');
   expect(JSON.stringify(error)).not.toContain(secret);

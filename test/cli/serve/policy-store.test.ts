@@ -21,8 +21,8 @@ function storeOf(policies: readonly PolicySource[], otherwise?: Parameters<typeo
 
 test.each([
   ['a file', [source('policy.yaml')], { file: '/home/ada/policy.yaml', isNew: false }],
-  ['a preset', [source('standard')], { why: expect.stringContaining('the preset "standard", which is no file of yours') }],
-  ['a policy in the configuration', [source({ version: 1 })], { why: expect.stringContaining(`stands in ${from} itself`) }],
+  ['a preset', [source('standard')], { why: expect.stringContaining('the preset "standard", which is not a file of yours') }],
+  ['a policy in the configuration', [source({ version: 1 })], { why: expect.stringContaining(`is inline in ${from}`) }],
   ['--policy FILE', [], { file: '/x/y.yaml' }],
 ])('rules go into a file of the user’s, and else it is said what to do: %s', (_, policies, place) => {
   expect(storeOf(policies).place()).toMatchObject(place);
@@ -30,7 +30,7 @@ test.each([
 
 test('--policy PRESET, and no policy at all, are no place for rules', async () => {
   expect(storeOf([], undefined, '/pkg/config/policies/ci.yaml').place()).toMatchObject({
-    why: expect.stringContaining('no file of yours'),
+    why: expect.stringContaining('not a file of yours'),
   });
   const none = policyStore({ policy: undefined, otherwise: undefined, stateDir: '/nowhere', stored: () => [] });
   expect(none.place()).toMatchObject({ why: expect.stringContaining('there is no policy') });

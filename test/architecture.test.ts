@@ -200,3 +200,41 @@ test('tests that run beside others of their file take onTestFinished from their 
   const wrong = atOnce.filter((file) => file !== import.meta.filename).flatMap((file) => reached(file).filter(isOfVitest));
   expect(wrong.map((file) => path.relative(import.meta.dirname, file))).toEqual([]);
 });
+
+describe('the tree stays readable:', () => {
+  test('no source file is longer than 400 lines', () => {
+    expect(files.filter(({ text }) => text.split('\n').length > 401).map(({ file }) => file)).toEqual([]);
+  });
+
+  test('no folder has more than 16 source files side by side', () => {
+    const count = new Map<string, number>();
+    for (const { file } of files) count.set(path.dirname(file), (count.get(path.dirname(file)) ?? 0) + 1);
+    expect([...count].filter(([, size]) => size > 16)).toEqual([]);
+  });
+
+  test('no file is named with a retired word', () => {
+    const retired =
+      /(^|[/-])(legs?|lent|lend|loan|lease|door|errand|tongue|desk|board|house|beside|soon|lane|tap|guard|judge|persona|scene)([-./]|$)/;
+    expect(files.map(({ file }) => file).filter((file) => retired.test(file))).toEqual([]);
+  });
+
+  test('the proxy keeps no state beside its owners: no WeakMap, no mutable variable of a module', () => {
+    const beside = files
+      .filter(({ file }) => ['proxy', 'wire'].includes(folderOf(file)))
+      .filter(({ text }) => /\bnew WeakMap\b|^(?:export )?let /m.test(withoutWords(text)));
+    expect(beside.map(({ file }) => file)).toEqual([]);
+  });
+
+  test('only the session itself assigns its state', () => {
+    const writers = files.filter(({ file, text }) => folderOf(file) === 'proxy' && /\.#?state = /.test(withoutWords(text)));
+    expect(writers.map(({ file }) => file).filter((file) => file.includes('sessions'))).toEqual([
+      path.join('proxy', 'sessions', 'session.ts'),
+    ]);
+  });
+
+  test('nothing but our own command changes V8: the library is a guest in its host', () => {
+    expect(files.filter(({ file, text }) => folderOf(file) !== 'cli' && /setFlagsFromString/.test(text)).map(({ file }) => file)).toEqual(
+      [],
+    );
+  });
+});

@@ -6,8 +6,7 @@ import { toolsFor } from '../mcp/tools/builtin-tools.ts';
 import type { Shim } from '../mcp/transports/listeners.ts';
 import type { HostToolsOptions, TransportMemory } from '../proxy/tools/host-tools.ts';
 import { createToolPins } from '../store/tool-pins.ts';
-import type { HostFunction } from './api.ts';
-import { SetupFailure } from './api.ts';
+import { type HostFunction, SetupFailure } from './api.ts';
 import type { Notify } from './events.ts';
 import { packageFile } from './package-files.ts';
 

@@ -1,8 +1,7 @@
 // `host_tools.modules`: ES modules whose tools agents may call. They run in this very process, so only the user's own configuration may name them.
 import { pathToFileURL } from 'node:url';
 import type { HostTool, JsonSchema } from '../mcp/server/tool.ts';
-import type { HostFunction } from './api.ts';
-import { SetupFailure } from './api.ts';
+import { type HostFunction, SetupFailure } from './api.ts';
 import { hostFunctions, type Named } from './host-tools.ts';
 
 const HINT = 'see "Tools of your own" in docs/tools.md';

@@ -11,13 +11,13 @@ import { fromAgent } from './from-agent.ts';
 import { keepHandshake } from './initialize.ts';
 import { updateLine } from './messages.ts';
 import type { ProxyParts } from './parts.ts';
-import { tell } from './sessions/attachments.ts';
 import { closeAt, forgetAllParked } from './sessions/close-session.ts';
 import { announceOptions } from './sessions/config-options.ts';
 import { loseSessions } from './sessions/recover-session.ts';
 import type { RegistryDeps } from './sessions/session-registry.ts';
 import { revokeAttachment } from './tools/host-tools.ts';
 import { cancelTurns } from './turns/cancel.ts';
+import { notifyInSession } from './turns/session-message.ts';
 import { endOpenWork } from './turns/tool-calls.ts';
 
 const STRAY_RETURN = 'a carriage return inside it, which some readers take for the end of a line';
@@ -142,7 +142,7 @@ export function createEnforcementHost(parts: () => ProxyParts): EnforcementHost 
     },
     singleAgent: () => parts().pool.single,
     report: (text) => parts().context.report(text),
-    warn: (session, title, text) => tell(parts(), session, 'warning', title, text),
+    warn: (session, title, text) => notifyInSession(parts(), session, 'warning', title, text),
     update: (sessionId, update) => parts().client.line(updateLine(sessionId, JSON.stringify(update))),
     skipLine: (agent, reason) => skipLine(parts().context, agent.name, reason),
     cancelTurns: (session) => cancelTurns(parts(), session),

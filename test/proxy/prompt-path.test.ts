@@ -8,7 +8,7 @@ import { able, CWD, connected, end } from './actors.ts';
 
 const SRC = `${path.resolve(import.meta.dirname, '../../src')}${path.sep}`;
 /** Held where it is. The goal is 25. */
-const MOST = 36;
+const MOST = 35;
 
 /** Source files in which at least one function ran during `work`. */
 async function filesRun(work: () => Promise<void>): Promise<string[]> {

@@ -3,8 +3,8 @@ import type { GateVerdict } from '../../mcp/server/gate.ts';
 import { parseLine } from '../../wire/scanner/strict-parse.ts';
 import { resultLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
-import { tell } from '../sessions/attachments.ts';
 import { cancelTurns } from '../turns/cancel.ts';
+import { notifyInSession } from '../turns/session-message.ts';
 
 export type ElsewhereAnswer = {
   /** The id that the client knows. */
@@ -26,7 +26,7 @@ export function answerElsewhere(proxy: ProxyParts, { id, optionId, reply, where,
   const frame = parseLine(resultLine(id, JSON.stringify(reply ?? { outcome })));
   if (!frame) return false;
   proxy.requests.answeredElsewhere(frame);
-  if (session) tell(proxy, session, 'info', `Answered in ${where}`, how);
+  if (session) notifyInSession(proxy, session, 'info', `Answered in ${where}`, how);
   return true;
 }
 

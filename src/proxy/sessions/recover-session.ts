@@ -8,8 +8,8 @@ import type { ProxyParts } from '../parts.ts';
 import { isAuthRequired } from '../rewrite.ts';
 import { revokeAttachment } from '../tools/host-tools.ts';
 import { type SessionServers, serversFor } from '../tools/session-servers.ts';
+import { notifyInSession } from '../turns/session-message.ts';
 import { endOpenWork } from '../turns/tool-calls.ts';
-import { tell } from './attachments.ts';
 import { closeAt, forgetAllParked } from './close-session.ts';
 import { announceOptions } from './config-options.ts';
 import type { Session } from './session.ts';
@@ -140,7 +140,7 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
 }
 
 function reportRecovery(proxy: ProxyParts, session: Session, answer: Frame, wasInTurn: boolean): void {
-  tell(
+  notifyInSession(
     proxy,
     session,
     'warning',

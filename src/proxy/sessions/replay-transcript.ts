@@ -7,7 +7,7 @@ import type { Update } from '../../store/transcripts/transcript-updates.ts';
 import type { ClientRequest } from '../boundary.ts';
 import { notificationLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
-import { tell } from './attachments.ts';
+import { notifyInSession } from '../turns/session-message.ts';
 import { unpark } from './close-session.ts';
 import { announceCommand, choiceOf } from './config-options.ts';
 import type { Session } from './session.ts';
@@ -32,7 +32,7 @@ export function loadFromRecord(
   opened(next, () => {
     if (!isHeld) session.options.clear();
     say(proxy, session, updates ?? []);
-    if (!isHeld) tell(proxy, session, 'warning', 'This session can be read and not continued', readOnly(agent.title));
+    if (!isHeld) notifyInSession(proxy, session, 'warning', 'This session can be read and not continued', readOnly(agent.title));
     proxy.client.succeed(request, resultText(proxy, session, isHeld));
     if (isHeld) announceCommand(proxy, session);
   });
@@ -46,7 +46,7 @@ export function tellAgain(proxy: ProxyParts, session: Session): void {
   const updates = proxy.context.transcripts?.updates(session.publicId);
   if (updates) return say(proxy, session, updates);
   const why = `${session.agent.title} goes on with it but cannot repeat what was said, and there is no transcript of it here.`;
-  tell(proxy, session, 'warning', 'The history of this session is not shown', why);
+  notifyInSession(proxy, session, 'warning', 'The history of this session is not shown', why);
 }
 
 function say(proxy: ProxyParts, { publicId: sessionId }: Session, updates: readonly Update[]): void {

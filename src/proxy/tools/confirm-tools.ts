@@ -4,9 +4,9 @@ import type { ToolServer, ToolServerState } from '../../mcp/server/tool-server.t
 import { capabilityKey } from '../../store/capability-cache.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ProxyParts } from '../parts.ts';
-import { tell } from '../sessions/attachments.ts';
 import { record } from '../sessions/open-params.ts';
 import type { Session } from '../sessions/session.ts';
+import { notifyInSession } from '../turns/session-message.ts';
 
 /** Some agents connect in the background (qwen), while the first turn is under way. */
 const GRACE_MS = 10_000;
@@ -57,7 +57,7 @@ function missed(proxy: ProxyParts, session: Session, { transport }: ToolServer):
       : others.length > 0
         ? `The next session offers them by ${others[0]}.`
         : `Every way it says it takes has been tried; ${setting} may be set to another of acp, http and stdio, or to off.`;
-  tell(
+  notifyInSession(
     proxy,
     session,
     'warning',

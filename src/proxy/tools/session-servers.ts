@@ -18,8 +18,8 @@ import { readBody } from '../../wire/scanner/strict-parse.ts';
 import { inOrder, type Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ProxyParts } from '../parts.ts';
-import { tell } from '../sessions/attachments.ts';
 import type { Session } from '../sessions/session.ts';
+import { notifyInSession } from '../turns/session-message.ts';
 import { memoryKey } from './confirm-tools.ts';
 import { type Attachment, attach } from './host-tools.ts';
 import { createTokenWatch } from './tool-gate.ts';
@@ -90,7 +90,7 @@ export function bridgeServers(
     onDied(server, why) {
       const whose = configured.has(server) && !brought.has(server) ? 'of your configuration' : "of the editor's";
       proxy.context.report(`the MCP server "${server}" ${whose}, bridged for agent "${agent.name}", is not available: ${why}`);
-      void bound.then(() => session && tell(proxy, session, 'warning', `The MCP server ${server} is not available`, `${why}.`));
+      void bound.then(() => session && notifyInSession(proxy, session, 'warning', `The MCP server ${server} is not available`, `${why}.`));
     },
   };
   bridging.bridges.open([...theirs.values(), ...ours.values()], deps, (opened) => {

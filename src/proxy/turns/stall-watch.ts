@@ -3,9 +3,9 @@
 import type { ClientRequest } from '../boundary.ts';
 import type { Clock } from '../context.ts';
 import type { ProxyParts } from '../parts.ts';
-import { tell } from '../sessions/attachments.ts';
 import type { Session } from '../sessions/session.ts';
 import { cancelTurns } from './cancel.ts';
+import { notifyInSession } from './session-message.ts';
 
 /** Checks per limit. A frame only sets a flag, which is cheaper than noting its time. */
 const CHECKS = 6;
@@ -80,7 +80,7 @@ export function watchForStalls(proxy: ProxyParts, session: Session): void {
 function stalled(proxy: ProxyParts, session: Session): void {
   const { timeouts, onStall } = session.agent.spec;
   const next = onStall === 'notice' ? 'Cancel the turn if it hangs.' : 'The turn is being cancelled.';
-  tell(proxy, session, 'warning', `${session.agent.title} has been silent for ${Math.round(timeouts.stallMs / 1000)} s`, next);
+  notifyInSession(proxy, session, 'warning', `${session.agent.title} has been silent for ${Math.round(timeouts.stallMs / 1000)} s`, next);
   const turns = [...session.turns];
   if (onStall !== 'notice') cancelTurns(proxy, session);
   if (onStall === 'end') proxy.context.clock.after(timeouts.cancelMs, () => endUnresponsive(proxy, turns));

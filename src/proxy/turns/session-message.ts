@@ -1,23 +1,23 @@
-// Words of ours inside a session: a `notice` where the editor takes them, else a thought, which every editor shows.
+// A message of the proxy inside a session: a notice where the client shows notices, else a thought, which every client shows.
 
 import { updateLine } from '../messages.ts';
 import type { ProxyParts } from '../parts.ts';
-import type { Session } from './session.ts';
+import type { Session } from '../sessions/session.ts';
 
-export function tell(
+export function notifyInSession(
   proxy: ProxyParts,
   session: Session,
   severity: 'info' | 'warning' | 'error',
   title: string,
   description: string,
 ): void {
-  const update = takesNotices(proxy.pool.initializeParams?.clientCapabilities)
+  const update = showsNotices(proxy.pool.initializeParams?.clientCapabilities)
     ? { sessionUpdate: 'notice', severity, title, description }
     : { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: `[switchboard] ${title}. ${description}\n` } };
   proxy.client.line(updateLine(session.publicId, JSON.stringify(update)));
 }
 
-function takesNotices(capabilities: unknown): boolean {
+function showsNotices(capabilities: unknown): boolean {
   const notices = (capabilities as { session?: { notices?: unknown } | null } | null | undefined)?.session?.notices;
   return notices !== undefined && notices !== null && notices !== false;
 }

@@ -25,9 +25,9 @@ export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Ass
 
   async function readAgain(isAsked: boolean): Promise<void> {
     try {
-      refusePipes(first.files);
+      refusePipes(first.files); // for the message alone: reading again never blocks
       const notices: string[] = [];
-      const { config, origin } = await resolveConfig(flags, (text) => notices.push(text));
+      const { config, origin } = await resolveConfig({ ...flags, isReload: true }, (text) => notices.push(text));
       if (isStopped || (!isAsked && isAlike(current, config))) return;
       if (origin === 'none' && first.files.length > 0) throw new Error('the configuration file is gone');
       for (const text of notices) notice(text);

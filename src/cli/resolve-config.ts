@@ -19,6 +19,7 @@ export type ConfigFlags = {
   /** Use only the first agent if none is named. */
   readonly onlyFirst?: boolean;
   readonly isOnlyShown?: boolean;
+  readonly isReload?: boolean;
 };
 
 export async function resolveConfig(
@@ -33,7 +34,7 @@ export async function resolveConfig(
   readonly switchedOff: readonly string[];
 }> {
   const here = surroundings(flags);
-  const loaded = await loadConfig({ ...here, version: VERSION, isOnlyShown: flags.isOnlyShown });
+  const loaded = await loadConfig({ ...here, version: VERSION, isOnlyShown: flags.isOnlyShown, isReload: flags.isReload });
   for (const text of loaded.notices) say(text);
   if (loaded.origin === 'none')
     say('no configuration found; using the built-in demo agents. To create a configuration, run: switchboard init');

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { escapeControls } from '../control-characters.ts';
 import { ConfigError, fileProblem } from './problems.ts';
-import { errorCode, isAbsent, readForeign, readOwn, type Source } from './watch-files.ts';
+import { errorCode, isAbsent, readAgain, readForeign, readOwn, type Source } from './watch-files.ts';
 
 export type Surroundings = {
   /** An explicit configuration file: no search. */
@@ -10,6 +10,8 @@ export type Surroundings = {
   readonly configFlag?: string | undefined;
   /** The source of that path, if not `--config`. */
   readonly configBy?: string | undefined;
+  /** The files were read before; one that became a pipe is an error. */
+  readonly isReload?: boolean | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly home: string;
@@ -25,11 +27,12 @@ export type Found = {
 };
 
 export async function discover(surroundings: Surroundings): Promise<Found> {
-  const { given, configFlag, configBy = '--config', env, cwd } = surroundings;
+  const { given, configFlag, configBy = '--config', env, cwd, isReload } = surroundings;
+  const read = isReload ? readAgain : readOwn;
   if (given) return { origin: 'flag', own: given, project: undefined, notices: [] };
-  if (configFlag !== undefined) return named('flag', configBy, path.resolve(cwd, configFlag));
-  if (isSet(env.SWITCHBOARD_CONFIG)) return named('env', '$SWITCHBOARD_CONFIG', path.resolve(cwd, env.SWITCHBOARD_CONFIG));
-  const own = await readIfThere(userConfigFile(surroundings));
+  if (configFlag !== undefined) return named('flag', configBy, path.resolve(cwd, configFlag), read);
+  if (isSet(env.SWITCHBOARD_CONFIG)) return named('env', '$SWITCHBOARD_CONFIG', path.resolve(cwd, env.SWITCHBOARD_CONFIG), read);
+  const own = await readIfThere(userConfigFile(surroundings), read);
   const { project, notices } = await searchUpwards(cwd);
   // The user's own file stays trusted when it is linked into a project, or when the project directory contains it.
   return { origin: 'search', own, project: project?.identity === own?.identity ? undefined : project, notices };
@@ -53,15 +56,15 @@ function isSet(value: string | undefined): value is string {
   return value !== undefined && value !== '';
 }
 
-async function named(origin: 'flag' | 'env', by: string, file: string): Promise<Found> {
-  const own = await readIfThere(file);
+async function named(origin: 'flag' | 'env', by: string, file: string, read: typeof readOwn): Promise<Found> {
+  const own = await readIfThere(file, read);
   if (!own) throw new ConfigError([fileProblem(file, `file not found (set by ${by})`)]);
   return { origin, own, project: undefined, notices: [] };
 }
 
-async function readIfThere(file: string): Promise<Source | undefined> {
+async function readIfThere(file: string, read: typeof readOwn): Promise<Source | undefined> {
   try {
-    return await readOwn(file);
+    return await read(file);
   } catch (error) {
     if (isAbsent(error)) return undefined;
     throw new ConfigError([fileProblem(file, `cannot read the file (${errorCode(error)})`)]);

@@ -18,10 +18,18 @@ const [openFile, statFile, readInto, closeFile] = [promisify(open), promisify(fs
 
 const MOST_PROJECT_BYTES = 256 * 1024;
 const CHUNK_BYTES = 64 * 1024;
+const NOT_REGULAR = 'not a regular file';
 
 /** Reads a file that the user chose; it may be a pipe. */
 export function readOwn(file: string): Promise<Source> {
   return readWhole(file, constants.O_RDONLY, Number.POSITIVE_INFINITY);
+}
+
+/** Reads a file of the user's again. A pipe, as from `--config <(…)`, has no second content, and opening it would block forever. */
+export function readAgain(file: string): Promise<Source> {
+  return readWhole(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0), Number.MAX_SAFE_INTEGER).catch((error: Error) => {
+    throw error.message === NOT_REGULAR ? new Error(`${file} is not a regular file, so it is read only once`) : error;
+  });
 }
 
 /** Reads a file from a repository. A link to /dev/zero, or a pipe without a writer, must not block start-up. */
@@ -44,7 +52,7 @@ async function readWhole(file: string, flags: number, mostBytes: number): Promis
   const descriptor = await openFile(file, flags);
   try {
     const stat = await statFile(descriptor, { bigint: true });
-    if (mostBytes !== Number.POSITIVE_INFINITY && !stat.isFile()) throw new Error('not a regular file');
+    if (mostBytes !== Number.POSITIVE_INFINITY && !stat.isFile()) throw new Error(NOT_REGULAR);
     const bytes = await readAll(descriptor, mostBytes);
     return { file, text: bytes.toString('utf8').replace(/^\uFEFF/, ''), identity: `${stat.dev}:${stat.ino}` };
   } finally {

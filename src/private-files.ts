@@ -23,7 +23,7 @@ function make(dir: string): void {
   }
 }
 
-// A file of ours, written whole or not at all: whoever reads it meanwhile sees what it was before.
+// Writes a file whole or not at all: a reader sees the old content until the new one is complete.
 /** Where the new text is written first. Named so that nobody else's can be taken for one: what is left of them is removed without a question. */
 export const draftOf = (file: string, pid: number = process.pid): string => `${file}.switchboard-${pid}.tmp`;
 

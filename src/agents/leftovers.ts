@@ -39,7 +39,7 @@ function endAll({ mark, children }: RunningRecord): Leftovers {
 }
 
 // Temporary files of a process that was killed while it wrote them. The files they were to replace are intact.
-/** A draft is a file for some milliseconds. One that is older than this was left, whoever has the number of its process now. */
+/** A draft is a file for some milliseconds. An older one was left behind, even if another process has its pid now. */
 const LONGEST_DRAFT_MS = 60 * 60_000;
 
 export function removeDrafts(stateDir: string, onProblem: (error: unknown) => void): void {

@@ -31,7 +31,7 @@ export function toolAttachmentsOf(
   return { tools, shim: shimOf(), servers: mcpServers, pins: createToolPins(stateDir, onProblem), memory, onEvent: own.onEvent, clean };
 }
 
-// Functions of whoever embeds us as tools of agents: checked when they are handed in, called like any other tool.
+// Functions of the embedding program as host tools: checked when they are registered, called like any other tool.
 export type Named = Pick<HostTool, 'name' | 'inputSchema'>;
 
 /** `others` are the tools there are besides. Throws a SetupFailure that names everything wrong with them. */

@@ -34,7 +34,7 @@ export class ToolServer {
   readonly transport: McpTransport;
   /** The lookup key: the hash of the token or, over the ACP connection, the server's name there. */
   readonly key: string;
-  readonly #borrower: ToolSession;
+  readonly #toolSession: ToolSession;
   readonly #deps: ToolServerDeps;
   #state: ToolServerState = 'offered';
   #isRevoked = false;
@@ -49,7 +49,7 @@ export class ToolServer {
   constructor(transport: McpTransport, key: string, toolSession: ToolSession, deps: ToolServerDeps) {
     this.transport = transport;
     this.key = key;
-    this.#borrower = toolSession;
+    this.#toolSession = toolSession;
     this.#deps = deps;
   }
   get state(): ToolServerState {
@@ -75,7 +75,7 @@ export class ToolServer {
     this.#isRevoked = true;
     this.#endCalls();
     this.#deps.onRevoke(this);
-    this.#borrower.onRevoke();
+    this.#toolSession.onRevoke();
     for (const handler of [...(this.#onRevoke ?? [])]) handler();
   }
   /** Returns a function that unsubscribes: connections come and go, the tool server stays. */
@@ -92,10 +92,10 @@ export class ToolServer {
     if (this.#isRevoked) return;
     if (ORDER.indexOf(now) <= ORDER.indexOf(this.#state)) return;
     this.#state = now;
-    this.#borrower.onState(this);
+    this.#toolSession.onState(this);
   }
   tools(): readonly HostTool[] {
-    const { abilities } = this.#borrower;
+    const { abilities } = this.#toolSession;
     return this.#deps.tools().filter(({ needs }) => needs.every((ability) => abilities.has(ability)));
   }
   /** Tools of other servers may take a moment to load. */
@@ -115,7 +115,7 @@ export class ToolServer {
     try {
       if (!this.#isBound) await this.#binding(caller.abort.signal);
       if (!this.#isBound) return failed('The session this server belongs to was not opened');
-      this.#host ??= this.#borrower.host();
+      this.#host ??= this.#toolSession.host();
       return await callTool(tool, args, this.#host, caller, this.#deps);
     } finally {
       this.#underWay.delete(caller.abort);
@@ -123,7 +123,7 @@ export class ToolServer {
   }
   #find(name: string): HostTool | undefined {
     const tool = this.#deps.find(name);
-    return tool === undefined || tool.needs.length === 0 || tool.needs.every((ability) => this.#borrower.abilities.has(ability))
+    return tool === undefined || tool.needs.length === 0 || tool.needs.every((ability) => this.#toolSession.abilities.has(ability))
       ? tool
       : undefined;
   }

@@ -89,7 +89,7 @@ const TRANSCRIPT: Transcript = { kind: 'transcript' };
 const CLOSED: Closed = { kind: 'closed' };
 
 const named = (_: Discovered): Known => KNOWN;
-/** A client has named it, whoever spoke of it first. */
+/** A client has named it, even if the agent spoke of it first. */
 export const namedByClient = (state: Live): Live => (state.kind === 'discovered' ? named(state) : state);
 
 /** The agent answered `session/new` or `session/fork` with this id, whatever we knew of it before; operations under way go on. */

@@ -5,7 +5,7 @@ import type { Frame } from '../wire/frame.ts';
 import { idTextOf } from '../wire/scanner/large-frame.ts';
 import type { Agent, AgentEvents } from './agents/agent.ts';
 import type { PoolEvents } from './agents/agent-pool.ts';
-import { skipLine } from './context.ts';
+import { type Context, skipLine } from './context.ts';
 import { type EnforcementHost, NARROWED } from './enforcement/enforcement.ts';
 import { fromAgent } from './from-agent.ts';
 import { keepHandshake } from './initialize.ts';
@@ -30,9 +30,11 @@ export type AgentEventDeps = {
     afterInitialize(from: Agent, frame: Frame, then: (frame: Frame) => void): void;
   };
   readonly onStateChange: () => void;
+  /** Undefined without a policy. */
+  readonly enforcement: Context['enforcement'];
 };
 
-export function createAgentEvents({ parts, gate, onStateChange }: AgentEventDeps): AgentEvents {
+export function createAgentEvents({ parts, gate, onStateChange, enforcement }: AgentEventDeps): AgentEvents {
   /** By agent, the last reported end; forgotten once the agent is ready. */
   const reported = new Map<string, string>();
   /** Under a policy only: what is evaluated as one frame must not be read as two. */
@@ -43,7 +45,7 @@ export function createAgentEvents({ parts, gate, onStateChange }: AgentEventDeps
   return {
     onFrame(agent, frame) {
       const proxy = parts();
-      const { enforcement, lastFrame } = proxy.context;
+      const { lastFrame } = proxy.context;
       lastFrame.method = frame.method;
       lastFrame.bytes = frame.end - frame.start;
       if (enforcement?.refusesReturn(frame)) return refuseReturn(agent, frame);
@@ -55,14 +57,14 @@ export function createAgentEvents({ parts, gate, onStateChange }: AgentEventDeps
       });
     },
     onRefused: (agent, { reason }) => skipLine(parts().context, agent.name, reason),
-    onAnswer(agent, call, answer) {
-      const proxy = parts();
-      const { enforcement } = proxy.context;
-      if (enforcement?.refusesReturn(answer))
-        call.onFail(failure('ANSWER_REFUSED', [`agent "${agent.name}"`, call.method, STRAY_RETURN], { agent: agent.name }));
-      else if (enforcement && NARROWED.has(call.method)) enforcement.answer(agent, call, answer, (narrowed) => call.onAnswer(narrowed));
-      else call.onAnswer(answer);
-    },
+    onAnswer:
+      enforcement &&
+      ((agent, call, answer) => {
+        if (enforcement.refusesReturn(answer))
+          call.onFail(failure('ANSWER_REFUSED', [`agent "${agent.name}"`, call.method, STRAY_RETURN], { agent: agent.name }));
+        else if (NARROWED.has(call.method)) enforcement.answer(agent, call, answer, (narrowed) => call.onAnswer(narrowed));
+        else call.onAnswer(answer);
+      }),
     onStray: () => void parts().context.counters.strayAnswers++,
     onUnsent: () => void parts().context.counters.unsentToAgents++,
     onRemark: (text) => parts().context.report(text),

@@ -10,8 +10,8 @@ import { sessionIdOf } from '../wire/scanner/large-frame.ts';
 import type { Agent } from './agents/agent.ts';
 import { authenticate } from './agents/authentication.ts';
 import { authStatus, logout } from './agents/fan-out.ts';
-import type { ClientRequest } from './boundary.ts';
-import { answeredAgents } from './initialize.ts';
+import type { AgentSide, ClientRequest } from './boundary.ts';
+import { answeredAgents, initialize } from './initialize.ts';
 import type { ProxyParts } from './parts.ts';
 import { mcpProgress } from './requests/mcp-message.ts';
 import { forward, toNative } from './rewrite.ts';
@@ -56,6 +56,20 @@ const FOR_EVERYONE: Partial<Record<ClientMethod, (proxy: ProxyParts, request: Cl
   logout: (proxy, request, frame) => logout(proxy, request, paramsText(frame)),
   'auth/status': (proxy, request, frame) => authStatus(proxy, request, paramsText(frame)),
 };
+
+/** What a client connection reaches. The parts are complete by its first frame. */
+export function createAgentSide(parts: () => ProxyParts): AgentSide {
+  return {
+    isClosed: () => parts().pool.isClosed,
+    initialize: (request, frame, answered) => initialize(parts(), request, frame, answered),
+    receive: (request, frame) => fromClient(parts(), request, frame),
+    settled: (request) => void request.session?.turns.delete(request),
+    answered: (answer) => parts().requests.answered(answer),
+    unusable: (key, error) => parts().requests.unusable(key, error),
+    pause: () => parts().pool.pause(),
+    resume: () => parts().pool.resume(),
+  };
+}
 
 /** A request or notification other than initialize. */
 export function fromClient(proxy: ProxyParts, request: ClientRequest | undefined, frame: Frame): void {
@@ -206,7 +220,7 @@ function inQueue(
   const { toAgent } = session;
   if (request) request.session = session;
   if (session.isDiscovered) session.advance(namedByClient);
-  releaseEarly(proxy, session.agent, session.nativeId);
+  if (session.agent.early.size > 0) releaseEarly(proxy, session.agent, session.nativeId);
   if (AT_ONCE.has(frame.method as string)) return then(session, frame);
   if (session.isTranscript && !FOR_LOST_SESSIONS.has(frame.method as string)) return onRecord(proxy, session, request);
   const mustReturn = session.isLost && request !== undefined && !FOR_LOST_SESSIONS.has(request.method) && !isOurs(proxy, session, frame);

@@ -6,11 +6,9 @@ import { createAgentEvents, createEnforcementHost, createPoolEvents, createRegis
 import { Agent } from './agents/agent.ts';
 import { createAgentPool } from './agents/agent-pool.ts';
 import type { Connection, ConnectionOptions } from './api.ts';
-import type { AgentSide } from './boundary.ts';
 import { ClientConnection } from './client/client-connection.ts';
 import { type Context, createTimers, noCounts } from './context.ts';
-import { fromClient } from './from-client.ts';
-import { initialize } from './initialize.ts';
+import { createAgentSide } from './from-client.ts';
 import type { ProxyParts } from './parts.ts';
 import { createAgentRequests } from './requests/agent-requests.ts';
 import { actAsUser, answerElsewhere, cancelElsewhere } from './requests/answer-elsewhere.ts';
@@ -52,7 +50,12 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     context,
     agents: createAgentSide(() => proxy),
   });
-  const events = createAgentEvents({ parts: () => proxy, gate: client, onStateChange: () => options.onStateChange?.() });
+  const events = createAgentEvents({
+    parts: () => proxy,
+    gate: client,
+    enforcement: context.enforcement,
+    onStateChange: () => options.onStateChange?.(),
+  });
   const createAgent = (spec: AgentSpec, id: string, sibling: Agent | undefined): Agent =>
     new Agent(
       spec,
@@ -115,19 +118,6 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     restart: (name) => !pool.isClosed && changed(pool.restartAgent(name)),
     stopAgent: (name, how) => !pool.isClosed && changed(pool.stopAgent(name, how)),
     lent: () => hostToolsState(proxy),
-  };
-}
-
-function createAgentSide(parts: () => ProxyParts): AgentSide {
-  return {
-    isClosed: () => parts().pool.isClosed,
-    initialize: (request, frame, answered) => initialize(parts(), request, frame, answered),
-    receive: (request, frame) => fromClient(parts(), request, frame),
-    settled: (request) => void request.session?.turns.delete(request),
-    answered: (answer) => parts().requests.answered(answer),
-    unusable: (key, error) => parts().requests.unusable(key, error),
-    pause: () => parts().pool.pause(),
-    resume: () => parts().pool.resume(),
   };
 }
 

@@ -71,3 +71,9 @@ export function detach(frame: Frame): Frame {
 
 /** The longest frame a peer may send, and the most that may wait for a peer that does not read. */
 export type Limits = { readonly maxFrameBytes: number; readonly maxQueueBytes: number };
+
+/** Whether `wanted` stands at `at`. */
+export function isAt(bytes: Buffer, at: number, wanted: Buffer): boolean {
+  for (let k = 0; k < wanted.length; k++) if (bytes[at + k] !== wanted[k]) return false;
+  return true;
+}

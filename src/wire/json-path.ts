@@ -88,12 +88,6 @@ function space(bytes: Buffer, from: number): number {
   return i;
 }
 
-/** Whether `wanted` stands at `at`. */
-export function isAt(bytes: Buffer, at: number, wanted: Buffer): boolean {
-  for (let k = 0; k < wanted.length; k++) if (bytes[at + k] !== wanted[k]) return false;
-  return true;
-}
-
 /** Strings up to this length are walked byte by byte; calling `indexOf` takes longer. */
 const SHORT_BYTES = 32;
 

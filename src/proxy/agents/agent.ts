@@ -51,8 +51,8 @@ export type AgentHealth = {
 export type AgentEvents = {
   readonly onFrame: (agent: Agent, frame: Frame) => void;
   readonly onRefused: (agent: Agent, refusal: Refusal) => void;
-  /** An answer to an open call: to be handed to `call.onAnswer`. */
-  readonly onAnswer: (agent: Agent, call: Call, answer: Frame) => void;
+  /** Under a policy only: checks the answer to an open call, then passes it to `call.onAnswer`. */
+  readonly onAnswer: ((agent: Agent, call: Call, answer: Frame) => void) | undefined;
   readonly onStray: (agent: Agent) => void;
   /** A notification could not be sent to the agent. */
   readonly onUnsent: () => void;
@@ -141,7 +141,7 @@ export class Agent extends AgentState {
 
   /** Sends a request with our id in place of its own. */
   forward(frame: Frame, call: ForwardedCall): void {
-    if (this.isReady && this.#stopping === undefined && !this.service.isStopped) return this.#sendRequest(frame, call);
+    if (this.connection?.isReady() && this.#stopping === undefined && !this.service.isStopped) return this.#sendRequest(frame, call);
     const kept = this.#kept(frame);
     this.whenReady(
       () => this.#sendRequest(kept, call),
@@ -292,7 +292,8 @@ export class Agent extends AgentState {
     if (!call) return this.#deps.onStray(this);
     call.onActivity?.();
     if (frame.outcome === 'unclear') call.onFail(failure('ANSWER_UNCLEAR', [this.#label, call.method], { agent: this.name }));
-    else this.#deps.onAnswer(this, call, frame);
+    else if (this.#deps.onAnswer) this.#deps.onAnswer(this, call, frame);
+    else call.onAnswer(frame);
   }
 
   #refused(refusal: Refusal): void {

@@ -11,8 +11,7 @@ import type { AgentSide, ClientPort, ClientRequest } from '../boundary.ts';
 import type { Context } from '../context.ts';
 import { errorLine } from '../messages.ts';
 import { createTrafficWatch } from '../traffic-watch.ts';
-import { ClientOutput } from './client-output.ts';
-import { ClientRequests } from './client-requests.ts';
+import { ClientOutput, ClientRequests } from './client-requests.ts';
 
 /** `ended`: the client has hung up. A last line may follow without its line feed; nothing is started for it. */
 type ClientState = 'awaiting-initialize' | 'initializing' | 'ready' | 'ended';

@@ -1,12 +1,45 @@
-// The open requests of a client. Each gets exactly one answer, under the id as the client wrote it.
+// What goes out to a client. Each of its requests gets exactly one answer, under the id as the client wrote it.
 import { failure, type ProxyError } from '../../errors.ts';
 import { canonicalId } from '../../router/request-ledger.ts';
 import type { Frame, Span } from '../../wire/frame.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
-import type { Patch } from '../../wire/writer.ts';
+import { inOrder, type Patch, type Writer } from '../../wire/writer.ts';
 import type { ClientRequest } from '../boundary.ts';
 import { errorLine, resultLine } from '../messages.ts';
-import type { ClientOutput } from './client-output.ts';
+
+/** Writes to the client. Lines that can wait are written before anything else is. */
+export class ClientOutput {
+  readonly #writer: Writer;
+  #delayed: (() => string)[] | undefined;
+
+  constructor(writer: Writer) {
+    this.#writer = writer;
+  }
+
+  frame(frame: Frame, patches: readonly Patch[]): void {
+    if (this.#delayed !== undefined) this.flush();
+    this.#writer.frame(frame, patches.length > 1 ? inOrder(patches) : patches);
+  }
+
+  line(line: string): void {
+    if (this.#delayed !== undefined) this.flush();
+    this.#writer.line(line);
+  }
+
+  /** True for the first line that waits. */
+  later(make: () => string): boolean {
+    this.#delayed?.push(make);
+    if (this.#delayed) return false;
+    this.#delayed = [make];
+    return true;
+  }
+
+  flush(): void {
+    const lines = this.#delayed ?? [];
+    this.#delayed = undefined;
+    for (const make of lines) this.#writer.line(make());
+  }
+}
 
 export class ClientRequests {
   readonly #output: ClientOutput;

@@ -132,6 +132,8 @@ export function createDiscovered(publicId: string, agent: Agent, nativeId: strin
 class SessionObject implements Session {
   // First the fields that every frame from the agent reads, side by side: with many sessions, little of them is in the cache.
   isDiscovered: boolean;
+  isLost = false;
+  isTranscript = false;
   withholdsUpdates = false;
   stallWatch: StallWatch | undefined = undefined;
   delegation: DelegatedSession | undefined = undefined;
@@ -146,7 +148,7 @@ class SessionObject implements Session {
   #options: ConfigOptions | undefined;
   #toolCalls: ToolCalls | undefined;
   #serving: LazySet<Serving> | undefined;
-  #errands: LazySet<{ cancel(): void }> | undefined;
+  #delegations: LazySet<{ cancel(): void }> | undefined;
   #turns: LazySet<ClientRequest> | undefined;
   #toAgent: FrameQueue | undefined;
   #afterEnd: FrameQueue | undefined;
@@ -177,7 +179,10 @@ class SessionObject implements Session {
   /** The only place where a session's state is assigned. */
   #enter(next: SessionState): void {
     this.#state = next;
-    this.isDiscovered = restingOf(next).kind === 'discovered';
+    const { kind } = restingOf(next);
+    this.isDiscovered = kind === 'discovered';
+    this.isLost = kind === 'lost';
+    this.isTranscript = kind === 'transcript';
     this.withholdsUpdates = withholdsUpdates(next);
   }
   get agentLocked(): boolean {
@@ -187,12 +192,6 @@ class SessionObject implements Session {
   get openParams(): string | undefined {
     const resting = restingOf(this.#state);
     return resting.kind === 'open' || resting.kind === 'lost' ? resting.openParams : undefined;
-  }
-  get isTranscript(): boolean {
-    return restingOf(this.#state).kind === 'transcript';
-  }
-  get isLost(): boolean {
-    return restingOf(this.#state).kind === 'lost';
   }
   get isLoading(): boolean {
     return operationOf(this.#state, 'load') !== undefined;
@@ -226,8 +225,8 @@ class SessionObject implements Session {
     return this.#serving;
   }
   get delegations(): LazySet<{ cancel(): void }> {
-    this.#errands ??= new LazySet();
-    return this.#errands;
+    this.#delegations ??= new LazySet();
+    return this.#delegations;
   }
   get servers(): ToolServers {
     this.usedServers ??= new ToolServers();

@@ -61,7 +61,7 @@ class PromptCall implements ForwardedCall {
 
   onAnswer(answer: Frame): void {
     passAnswer(this.#proxy, this.request, this.#session, answer);
-    lookForTools(this.#proxy, this.#session);
+    if (this.#session.usedServers?.attachment) lookForTools(this.#proxy, this.#session);
   }
 
   /** A turn that was cancelled ends so, even if its agent does not live to say it. */
@@ -75,7 +75,7 @@ type Command = { readonly ok: true; readonly named: string } | { readonly ok: fa
 
 /** `/agent` and what it names, when a prompt is nothing else: that one is ours to answer, also while the session's agent is dead. */
 export function ourCommand(proxy: ProxyParts, session: Session, frame: Frame): Command | undefined {
-  if (proxy.pool.single || session.options.hasAgentCommand || frame.end - frame.start >= MAX_COMMAND_BYTES || !mayBeCommand(frame))
+  if (proxy.pool.single || frame.end - frame.start >= MAX_COMMAND_BYTES || !mayBeCommand(frame) || session.options.hasAgentCommand)
     return undefined;
   const params = readBody(frame);
   if (!params.ok) return params;
@@ -90,7 +90,7 @@ function mayBeCommand(frame: Frame): boolean {
 
 /** Embedded resources said in other words, for an agent that does not take them though another one does. */
 function plainer(proxy: ProxyParts, session: Session, frame: Frame): Patch[] {
-  if (proxy.pool.single || offers(session.agent.handshake?.result, 'promptCapabilities', 'embeddedContext') || !mayHoldResource(frame))
+  if (proxy.pool.single || !mayHoldResource(frame) || offers(session.agent.handshake?.result, 'promptCapabilities', 'embeddedContext'))
     return [];
   const blocks = memberAt(frame.bytes, frame.body, 'prompt');
   if (!blocks || !readBody(frame).ok) return [];

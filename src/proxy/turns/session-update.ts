@@ -1,6 +1,6 @@
 // The kind of a session/update, as far as the proxy acts on it. Every update passes here, so the usual spelling is read without a parse.
-import type { Frame } from '../../wire/frame.ts';
-import { isAt, memberAt, stringAt } from '../../wire/json-path.ts';
+import { type Frame, isAt } from '../../wire/frame.ts';
+import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { briefOf } from '../../wire/scanner/large-frame.ts';
 import { factOf } from '../../wire/scanner/template-cache.ts';
 

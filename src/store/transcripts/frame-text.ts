@@ -1,7 +1,7 @@
 // The text of a chunk where it stands in the frame. Nearly all frames are chunks, written in one of a few ways; those are read
 // without a parse.
-import type { Frame } from '../../wire/frame.ts';
-import { isAt, stringEnd } from '../../wire/json-path.ts';
+import { type Frame, isAt } from '../../wire/frame.ts';
+import { stringEnd } from '../../wire/json-path.ts';
 import { isLarge } from '../../wire/scanner/large-frame.ts';
 import { factOf } from '../../wire/scanner/template-cache.ts';
 

@@ -1,6 +1,6 @@
 // A prompt and the end of its turn, where they stand in their frames: nearly all are written in one way, and are read without a parse.
-import type { Frame, Span } from '../../wire/frame.ts';
-import { isAt, stringEnd } from '../../wire/json-path.ts';
+import { type Frame, isAt, type Span } from '../../wire/frame.ts';
+import { stringEnd } from '../../wire/json-path.ts';
 import { isLarge } from '../../wire/scanner/large-frame.ts';
 
 const PROMPT = Buffer.from(',"prompt":[{"type":"text","text":"');

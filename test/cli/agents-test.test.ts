@@ -1,8 +1,8 @@
-// `switchboard agents test`, for people and for programs.
+// `switchboard agents test`, as a table and as JSON.
 import { expect, test } from 'vitest';
 import { createHome } from './command.ts';
 
-/** Tells of a login in a terminal only those who say that they have one, as Claude's agent does. */
+/** Offers a terminal login only to clients that declare a terminal, as Claude's agent does. */
 const LOGIN = `
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, params } = JSON.parse(line);
@@ -18,7 +18,7 @@ function withAgents() {
   return home;
 }
 
-test('with --json, one that fails makes the whole not ok; each has its result, or why not and what it said', async () => {
+test('with --json, one failing agent makes the whole result not ok; each agent has its result, or the reason and its stderr', async () => {
   const { code, stdout } = await withAgents().quick(['agents', 'test', '--json']);
   const { ok, error, data } = JSON.parse(stdout);
   expect({ code, ok }).toEqual({ code: 7, ok: false });
@@ -29,7 +29,7 @@ test('with --json, one that fails makes the whole not ok; each has its result, o
   expect(stdout).not.toContain('0123456789abcdef');
 });
 
-test('it tells of the same logins as `auth`', async () => {
+test('it lists the same login methods as `auth`', async () => {
   const home = withAgents();
   expect(await home.quick(['agents', 'test', 'login'])).toMatchObject({
     code: 0,

@@ -1,11 +1,11 @@
-// A proxy that waits for its editor weighs what it has loaded. One module of Node's too many, for something that can be had without it, is a megabyte.
+// An idle proxy must stay small. Each Node module that it loads without need costs up to a megabyte.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
 import { type Client, fixture, hello, SWITCHBOARD, test } from '../e2e/harness.ts';
 import { noticed } from '../faults/setup.ts';
 
-/** Says when the configuration is watched, which is the last thing a start does, and what was loaded by the end. */
+/** Reports when the configuration watch starts, which is the last step of start-up, and which modules were loaded by the end. */
 const TELL_LOADED = `
   const { writeSync } = require('node:fs');
   const isWatching = () => process.moduleLoadList.includes('NativeModule internal/fs/watchers');
@@ -17,7 +17,7 @@ const TELL_LOADED = `
   process.on('exit', () => writeSync(2, 'loaded: ' + JSON.stringify(process.moduleLoadList) + '\\n'));
 `;
 
-test('a proxy at rest has loaded neither hashes nor what loads ES modules nor files by promises', async ({ stage }) => {
+test('an idle proxy has not loaded crypto, the ES module loader or fs/promises', async ({ stage }) => {
   const file = stage.writeConfig({ one: fixture('well-behaved', 'one') });
   const preload = path.join(stage.dir, 'tell-loaded.cjs');
   writeFileSync(preload, TELL_LOADED);
@@ -27,13 +27,13 @@ test('a proxy at rest has loaded neither hashes nor what loads ES modules nor fi
     await hello(editor);
     return editor;
   };
-  // The first time, the file is checked and the agent asked what it can do.
+  // The first start validates the file and asks the agent for its capabilities.
   await (await start()).close();
   const editor = await start();
   await noticed(editor, 'files are watched');
   expect(await editor.close()).toBe(0);
 
-  // Other versions of Node may have some of them at once.
+  // Other versions of Node load some of these themselves.
   const nothing = run(preload);
   await nothing.ended;
   const ours = loadedBy(editor).filter((name) => !loadedBy(nothing).includes(name));

@@ -1,10 +1,10 @@
-// Every command there is, asked of the parser itself: a process for each would cost as many starts.
+// Every command, read from the parser itself: starting a process for each would be slow.
 import type { Command } from 'commander';
 import { createProgram } from '../../src/cli/main.ts';
 
 type Found = { readonly words: readonly string[]; readonly command: Command };
 
-/** The command itself comes first, with no words; hidden ones and `help` are left out. */
+/** The root command comes first, with no words. Hidden commands and `help` are left out. */
 export function allCommands(): Found[] {
   const below = (command: Command, words: readonly string[]): Found[] => [
     { words, command },
@@ -18,7 +18,7 @@ export function allCommands(): Found[] {
 
 const isForPeople = (command: Command) => command.name() !== 'help' && !command.name().startsWith('__');
 
-/** What `--help` prints, the text behind it included. */
+/** What `--help` prints, including the text after the options. */
 export function helpOf(command: Command): string {
   let text = '';
   command.configureOutput({

@@ -1,4 +1,4 @@
-// Our command as a person or an editor runs it: the built bin in a process of its own, with a home that is thrown away.
+// Runs our command as a person or a client does: the built bin in its own process, with a temporary home.
 import { type ChildProcess, type ChildProcessWithoutNullStreams, fork, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -87,34 +87,34 @@ export function createHome() {
     userFile: path.join(home, '.config', 'acp-switchboard', 'config.jsonc'),
     start,
     bin: BIN,
-    /** Any other program, in the same surroundings. */
+    /** Runs any other program in the same environment. */
     launch,
-    /** The same at a terminal: what is written to its stdin is typed, and all it shows is in stdout. */
+    /** Runs the command on a terminal: writes to its stdin are keystrokes, and everything on screen is in stdout. */
     startInTerminal(args: readonly string[], extra: NodeJS.ProcessEnv = {}): Running {
       const words = [process.execPath, BIN, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
-      // `exec`: a shell that stayed in between, as dash does, would take Ctrl-C for itself too and make 130 of our exit code.
+      // `exec`: a shell that stays in between, as dash does, would also receive Ctrl-C and turn our exit code into 130.
       return launch(['script', '-qefc', `stty cols 120 rows 50; exec ${words.join(' ')}`, '/dev/null'], {
         TERM: 'xterm',
         SHELL: '/bin/sh',
         ...extra,
       });
     },
-    /** Runs to the end, with nothing on stdin. */
+    /** Runs to completion with an empty stdin. */
     run(args: readonly string[], extra: NodeJS.ProcessEnv = {}): Promise<Ended> {
       const { child, ended } = start(args, extra);
       child.stdin.end();
       return ended;
     },
-    /** The same for a command that asks, edits or tells and is over: in a process that all of them share, since most of their time is its start. Not for `run`, `acp`, `mcp` or `demo`. */
+    /** Runs a short command to completion in a process shared by all tests, because starting Node takes most of its time. Not for `run`, `acp`, `mcp` or `demo`. */
     quick: (args: readonly string[], extra: NodeJS.ProcessEnv = {}): Promise<Ended> => runWarm(args, { ...env, ...extra }, project),
-    /** Writes a file below the root; content that is not text becomes JSON. */
+    /** Writes a file below the root; content that is not a string becomes JSON. */
     write(file: string, content: unknown): string {
       const target = path.resolve(project, file);
       mkdirSync(path.dirname(target), { recursive: true });
       writeFileSync(target, typeof content === 'string' ? content : JSON.stringify(content, null, 2));
       return target;
     },
-    /** The processes that were started from here, by whomever, and still run. Linux only; elsewhere none is found. */
+    /** Processes started from this home, directly or not, that still run. Linux only; empty elsewhere. */
     processesLeft(): string[] {
       if (process.platform !== 'linux') return [];
       return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && environment(pid).includes(`${MARK}=${mark}`));
@@ -125,7 +125,7 @@ export function createHome() {
 let warm: ChildProcess | undefined;
 afterAll(() => void warm?.kill('SIGKILL'));
 
-/** One after the other; a test that runs two at once must start them. */
+/** Runs are serial; a test that needs two at once must start them itself. */
 async function runWarm(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Promise<Ended> {
   warm ??= fork(path.join(import.meta.dirname, 'warm-command.cjs'), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const child = warm;
@@ -141,9 +141,9 @@ function environment(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
   } catch {
-    return []; // ended meanwhile, or not ours
+    return []; // exited meanwhile, or not ours
   }
 }
 
-/** An editor's first request. */
+/** A client's first request. */
 export const INITIALIZE = { protocolVersion: 1, clientCapabilities: {} };

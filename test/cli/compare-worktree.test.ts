@@ -1,4 +1,4 @@
-// A worktree is made of a repository that others have written, for an agent that may write there: git must not run anything of theirs for us.
+// A worktree comes from a repository that others wrote, and an agent may write in it: git must not run any of their programs.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -21,7 +21,7 @@ function place() {
   return { root, repo, evil, git, hasRun: () => existsSync(trace) };
 }
 
-test('neither the hooks of the repository nor its file monitor are run', async () => {
+test("git runs neither the repository's hooks nor its file monitor", async () => {
   const { root, repo, evil, git, hasRun } = place();
   git(repo, 'config', 'core.fsmonitor', evil);
   for (const hook of ['post-checkout', 'post-index-change', 'reference-transaction'])
@@ -35,7 +35,7 @@ test('neither the hooks of the repository nor its file monitor are run', async (
   expect(hasRun()).toBe(false);
 });
 
-test('nor what an agent names in a repository of its own in place of the worktree, now or when the user looks', async () => {
+test('git runs no program that an agent configures in a repository it puts in place of the worktree, neither now nor when the user looks', async () => {
   const { root, repo, evil, git, hasRun } = place();
   const agent = path.join(root, 'agent');
   const worktree = await (await repositoryAt(repo))?.(agent);

@@ -1,4 +1,4 @@
-// The completion script of a shell, and `switchboard` as a command on PATH.
+// The completion script of a shell, with `switchboard` on PATH.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Home } from './command.ts';

@@ -1,10 +1,10 @@
-// The completion script in fish itself.
+// The completion script, run by fish.
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { createHome } from './command.ts';
 import { withScript } from './completion-script.ts';
 
-test('the script fills in the words', async () => {
+test('the script completes words', async () => {
   const home = createHome();
   const { script, env } = await withScript(home, 'fish');
   const ask = `source '${script}'; complete -C 'switchboard agents add cl'; complete -C 'switchboard completion '`;

@@ -1,4 +1,4 @@
-// `switchboard completion`: the words it offers, and its script in bash. completion.zsh.test.ts and completion.fish.test.ts run the others.
+// `switchboard completion`: the words it offers, and its script in bash. completion.zsh.test.ts and completion.fish.test.ts test the other shells.
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { createHome } from './command.ts';
@@ -19,7 +19,7 @@ test.each([
   { words: ['connect', '--print', ''], offers: ['lua', 'elisp', 'toml'] },
   { words: ['completion', ''], offers: ['bash', 'zsh', 'fish'] },
   { words: ['connect', 'zed', ''], offers: [] },
-  { words: ['config', 'validate', ''], offers: [] }, // files, which the shell knows best
+  { words: ['config', 'validate', ''], offers: [] }, // file names are left to the shell
   { words: ['__'], offers: [] },
 ])('after $words it offers $offers', async ({ words, offers }) => {
   const home = createHome();
@@ -28,20 +28,20 @@ test.each([
   expect({ code, words: stdout.split('\n').filter((word) => word !== '') }).toEqual({ code: 0, words: offers });
 });
 
-test('with a configuration that is not valid it offers no agents, and no errors', async () => {
+test('with an invalid configuration it offers no agents and prints no errors', async () => {
   const home = createHome();
   home.write(home.userFile, '{ broken');
   expect(await home.quick(['__complete', '--', 'agents', 'test', ''])).toMatchObject({ code: 0, stdout: '' });
 });
 
-test('an unknown shell: exit code 2', async () => {
+test('an unknown shell is exit code 2', async () => {
   expect(await createHome().quick(['completion', 'tcsh'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('shells: bash, zsh, fish'),
   });
 });
 
-test.skipIf(process.platform === 'win32')('in bash the script fills in the words, also behind an empty one', async () => {
+test.skipIf(process.platform === 'win32')('in bash the script completes words, also after an empty word', async () => {
   const home = createHome();
   const { script, env } = await withScript(home, 'bash');
   const line = (words: string[]) =>

@@ -1,4 +1,4 @@
-// `switchboard config show` and `config schema`, as the built command.
+// `switchboard config show` and `config schema`, run as the built command.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -18,7 +18,7 @@ type Shown = {
   data: { files: string[]; settings: { key: string; value: unknown; origin: { kind: string; file?: string; line?: number } }[] };
 };
 
-test('every setting has the place it comes from, or is a default; values of env are not shown, nor what follows --api-key', async () => {
+test('every setting is shown with its origin; the values of env and of --api-key are hidden', async () => {
   const home = createHome();
   const own = home.write(home.userFile, OWN);
   const project = home.write(
@@ -47,10 +47,10 @@ test('every setting has the place it comes from, or is a default; values of env 
     'limits.max_queue_bytes': [67108864, 'default'],
     'agent_servers.two.env': [{}, 'default'],
   });
-  expect(by.has('agent_servers.one.env')).toBe(false); // its variables are listed, so it is not the empty default
+  expect(by.has('agent_servers.one.env')).toBe(false); // its variables are listed instead of the empty default
 });
 
-test('for people: a table, with --origin the place too', async () => {
+test('the text output is a table, and --origin adds a column with the origin', async () => {
   const home = createHome();
   const own = home.write(home.userFile, OWN);
   const plain = await home.quick(['config', 'show'], { KEY: 'x' });
@@ -62,14 +62,14 @@ test('for people: a table, with --origin the place too', async () => {
   expect(stdout).not.toContain(CANARY);
 });
 
-test('without a configuration, what is in force are the defaults', async () => {
+test('without a configuration, the defaults are shown', async () => {
   const { code, stdout, stderr } = await createHome().quick(['config', 'show', '--origin']);
   expect(code).toBe(0);
   expect(stdout).toContain('limits.max_frame_bytes');
   expect(stderr).toContain('switchboard init');
 });
 
-test('a configuration that is not valid is not shown: exit code 6', async () => {
+test('an invalid configuration is not shown: exit code 6', async () => {
   const home = createHome();
   home.write(home.userFile, '{ "agent_server": {} }');
   const { code, stdout, stderr } = await home.quick(['config', 'show', '--json']);
@@ -81,13 +81,13 @@ test('a configuration that is not valid is not shown: exit code 6', async () => 
   expect(stderr).toContain('did you mean "agent_servers"?');
 });
 
-test('schema prints the one that comes with the package', async () => {
+test('schema prints the schema that is shipped with the package', async () => {
   const { code, stdout } = await createHome().quick(['config', 'schema']);
   expect(code).toBe(0);
   expect(stdout).toBe(readFileSync(path.resolve(import.meta.dirname, '../../config/switchboard.schema.json'), 'utf8'));
 });
 
-test('a variable that is not set keeps an agent from starting, and nobody from looking at what is configured', async () => {
+test('an unset variable prevents an agent from starting, but not the configuration from being shown', async () => {
   const home = createHome();
   home.write(home.userFile, OWN);
   const missing = `agent_servers.one.env.KEY: environment variable "KEY" is not set`;

@@ -1,4 +1,4 @@
-// `switchboard connect` and `disconnect`, as the built command, on files as people have them.
+// `switchboard connect` and `disconnect`, run as the built command on realistic editor settings.
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type ParseError, parse } from 'jsonc-parser/lib/esm/main.js';
@@ -56,7 +56,7 @@ const valueAt = (text: string, keys: readonly string[]) => {
 const put = (home: Home, file: string, text: string) => home.write(path.join(home.home, file), text);
 
 test.each(EDITORS)(
-  '$id: connect adds our entry and nothing else; a second time nothing; disconnect restores the file',
+  '$id: connect adds only our entry, a second connect changes nothing, and disconnect restores the file',
   async ({ id, file, sample, path: keys, entry }) => {
     const home = createHome();
     const target = put(home, file, sample);
@@ -67,7 +67,7 @@ test.each(EDITORS)(
     expect(first.stdout).not.toContain('canary');
     const text = read(target);
     expect(valueAt(text, keys)).toEqual(entry);
-    // Every line that was there is there, in its order: a comma may have been added, or our entry to a file of one line.
+    // All lines are still there in their order. A comma may be added, and a one-line file has our entry in that line.
     if (sample.trim().includes('\n')) {
       const without = (line: string) => line.replace(/,(?=\s*(?:\/[/*].*)?$)/, '');
       const lines = text.split('\n').map(without);
@@ -94,7 +94,7 @@ test.each([
   ['one in a line', '{ "ui_font_size": 16 }'],
   ['one with nothing in it', '{}\n'],
   ['one with an empty list', '{\n  "agent_servers": {}\n}\n'],
-])('%s is as it was when we have come and gone', async (_, text) => {
+])('%s is unchanged after connect and disconnect', async (_, text) => {
   const home = createHome();
   const target = put(home, '.config/zed/settings.json', text);
   await home.quick(['connect', 'zed']);
@@ -103,7 +103,7 @@ test.each([
   expect(read(target)).toBe(text);
 });
 
-test('an empty list of agents stays where it is not known who made it', async () => {
+test('an empty agent list stays if disconnect cannot tell who created it', async () => {
   const home = createHome();
   const target = put(home, '.config/acp-ui/agents.json', '{}');
   const left = async () => {
@@ -111,7 +111,7 @@ test('an empty list of agents stays where it is not known who made it', async ()
     return JSON.parse(read(target));
   };
   await home.quick(['connect', 'acp-ui']);
-  await home.quick(['connect', 'acp-ui', '--agent', 'claude']); // now the copy of the old text has us in it
+  await home.quick(['connect', 'acp-ui', '--agent', 'claude']); // now the backup contains our entry
   expect(await left()).toEqual({ agents: {} });
   rmSync(target);
   rmSync(`${target}.bak`);
@@ -119,7 +119,7 @@ test('an empty list of agents stays where it is not known who made it', async ()
   expect(await left()).toEqual({ agents: {} });
 });
 
-test('a list of agents is not empty when a comment of the user stands in it', async () => {
+test("an agent list that contains a user's comment does not count as empty", async () => {
   const home = createHome();
   const target = put(home, '.config/zed/settings.json', '{}\n');
   await home.quick(['connect', 'zed']);
@@ -128,7 +128,7 @@ test('a list of agents is not empty when a comment of the user stands in it', as
   expect(read(target)).toContain('// more to come');
 });
 
-test.each(EDITORS)('$id: where there is no file, one is made that only you can read', async ({ id, file, path: keys, entry }) => {
+test.each(EDITORS)('$id: a missing settings file is created, readable only by the user', async ({ id, file, path: keys, entry }) => {
   const home = createHome();
   const { code, stdout } = await home.quick(['connect', id, '--json']);
   expect(code).toBe(0);
@@ -159,7 +159,7 @@ test.each([
   { id: 'acpx', file: '.acpx/config.json', text: '{\n  "agents": {},\n}', place: ':3:1:' },
   { id: 'vscode', file: '.config/Code/User/settings.json', text: '{ "a": 1, "a": 2 }', place: 'duplicate key "a"' },
   { id: 'zed', file: '.config/zed/settings.json', text: '{ "agent_servers": [] }', place: '"agent_servers" is not an object' },
-])('$id: a file that cannot be relied on is refused with the place and left alone', async ({ id, file, text, place }) => {
+])('$id: a file that cannot be edited safely is refused with its location and left unchanged', async ({ id, file, text, place }) => {
   const home = createHome();
   const target = put(home, file, text);
   const { code, stdout, stderr } = await home.quick(['connect', id]);
@@ -169,7 +169,7 @@ test.each([
   expect(read(target)).toBe(text);
 });
 
-test('an entry of ours from elsewhere is brought up to date, and what the user added to it stays', async () => {
+test("our entry from another installation is updated, and the user's additions to it stay", async () => {
   const home = createHome();
   const target = put(
     home,
@@ -193,7 +193,7 @@ test('an entry of ours from elsewhere is brought up to date, and what the user a
   expect(read(target)).toContain('// mine');
 });
 
-test('a foreign entry of our name is not touched', async () => {
+test("another program's entry with our name is not touched", async () => {
   const home = createHome();
   const text = '{ "agent_servers": { "Switchboard": { "command": "theirs" } } }';
   const target = put(home, '.jetbrains/acp.json', text);
@@ -202,7 +202,7 @@ test('a foreign entry of our name is not touched', async () => {
   expect(read(target)).toBe(text);
 });
 
-test('a byte order mark and CRLF stay', async () => {
+test('a byte order mark and CRLF are kept', async () => {
   const home = createHome();
   const target = put(home, 'Code/settings.json', '\uFEFF{\r\n  "a": 1\r\n}\r\n');
   await home.quick(['connect', 'vscode', '--file', target]);
@@ -215,13 +215,13 @@ test.each([
   { words: [], says: 'name an editor' },
   { words: ['zde'], says: 'did you mean "zed"?' },
   { words: ['--print', 'perl'], says: 'snippets: lua, elisp, toml' },
-])('connect $words: exit code 2', async ({ words, says }) => {
+])('connect $words is exit code 2', async ({ words, says }) => {
   const { code, stderr } = await createHome().quick(['connect', ...words]);
   expect(code).toBe(2);
   expect(stderr).toContain(says);
 });
 
-test.each(['lua', 'elisp', 'toml'])('--print %s is for editors that are set up by code', async (kind) => {
+test.each(['lua', 'elisp', 'toml'])('--print %s shows a snippet for editors that are configured in code', async (kind) => {
   const { code, stdout } = await createHome().quick(['connect', '--print', kind]);
   expect(code).toBe(0);
   expect(stdout).toContain(BIN);

@@ -1,4 +1,4 @@
-// A bug of ours that nobody has caught, planted in the built command by way of NODE_OPTIONS: what is seen of it holds no secret.
+// An uncaught bug of our own, injected into the built command through NODE_OPTIONS: nothing that is printed contains a secret.
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { describeCrash } from '../../src/cli/failure.ts';
@@ -6,13 +6,13 @@ import { createHome, INITIALIZE } from './command.ts';
 
 const FIXTURE = path.resolve(import.meta.dirname, '../fixtures/crash-mid-turn.mjs');
 
-/** Throws in the switchboard, and in nobody it starts, when SIGUSR1 comes. */
+/** Throws in switchboard, but not in the programs it starts, on SIGUSR1. */
 const BUG = `
 if (/switchboard\\.js$/.test(process.argv[1] ?? ''))
   process.on('SIGUSR1', () => { throw new Error('cannot parse {"token":"' + process.env.MY_API_TOKEN + '"} of ' + process.env.GIVEN); });`;
 
 test.skipIf(process.platform === 'win32')(
-  'a crash is told on stderr without the secrets in its words, and the exit code is 1',
+  'a crash is reported on stderr without the secrets in its message, and the exit code is 1',
   async () => {
     const home = createHome();
     const [own, given] = ['own-canary-71d0c6', 'given-canary-8ac2f9'];
@@ -33,7 +33,7 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
-test("that no more files can be opened is nobody's mistake, and the limit is named", () => {
+test('running out of file descriptors is not reported as a bug, and the limit is named', () => {
   const { message, hint } = describeCrash(Object.assign(new Error('EMFILE: too many open files, open x'), { code: 'EMFILE' }));
   expect(message).toBe('too many open files (EMFILE)');
   expect(hint).toContain('ulimit -n');

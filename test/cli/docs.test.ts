@@ -1,4 +1,4 @@
-// What the documents say of files, keys and commands is so.
+// The documents name files, keys and commands that exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -18,11 +18,11 @@ const documents = [
 ];
 const folders = readdirSync(path.join(root, 'src'), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 
-test.each(documents)('every file that %s names is there', (document) => {
+test.each(documents)('every file that %s names exists', (document) => {
   const text = read(document);
   const linked = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => path.join(path.dirname(document), target));
   const named = [...text.matchAll(/(?<![\w/.-])(?:src|test|docs|scripts|config|bin)\/[\w./-]*\w(?:\.\w+)/g)].map(([file]) => file);
-  // Source files go by their folder alone where the text is about source: `proxy/turns/prompt.ts`. The console's page has a folder at the root.
+  // Where the text is about source, files are named by folder alone: `proxy/turns/prompt.ts`. The console's page has a folder at the root.
   const ofSource = [...text.matchAll(new RegExp(`(?<![\\w/.-])(?:${folders.join('|')})/(?:[\\w-]+/)*[\\w-]+\\.tsx?\\b`, 'g'))].map(
     ([file]) => file,
   );
@@ -32,7 +32,7 @@ test.each(documents)('every file that %s names is there', (document) => {
   expect(ofSource.filter((file) => !places.some((place) => isThere(path.join(place, file))))).toEqual([]);
 });
 
-test('every decision has a number of its own, which its title repeats', () => {
+test('every decision has a unique number, which its title repeats', () => {
   const decisions = readdirSync(path.join(root, 'docs/decisions'));
   const numbers = decisions.map((file) => file.slice(0, 4));
   expect(new Set(numbers).size).toBe(numbers.length);
@@ -46,7 +46,7 @@ function keysOf({ properties = {}, additionalProperties, items }: Schema): strin
   return [...Object.entries(properties).flatMap(([key, value]) => [key, ...keysOf(value)]), ...inner.flatMap(keysOf)];
 }
 
-test('docs/configuration.md has every key of the schema', () => {
+test('docs/configuration.md lists every key of the schema', () => {
   const text = read('docs/configuration.md');
   const keys = new Set(keysOf(JSON.parse(read('config/switchboard.schema.json'))));
   expect(keys.size).toBeGreaterThan(20);
@@ -62,7 +62,7 @@ test('the configuration in the README is valid', async () => {
   expect(stdout).toContain('agents: claude (default), gemini');
 });
 
-test('docs/commands.md has every command, and no other', () => {
+test('docs/commands.md lists every command and no others', () => {
   const named = [...read('docs/commands.md').matchAll(/^\| `switchboard ([a-z ]+?)(?: [[A-Z…].*?)?` \|/gm)].map(([, words = '']) => words);
   expect(named).toContain('config trust');
   const doing = allCommands().filter(({ command, words }) => words.length > 0 && command.commands.length === 0);

@@ -1,4 +1,4 @@
-// `switchboard doctor`, as the built command: what it finds, and what it says to do.
+// `switchboard doctor`, run as the built command: its findings and its advice.
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -21,7 +21,7 @@ async function examine(home: Home, words: readonly string[] = [], env: NodeJS.Pr
   return { code, stderr, stdout, data, find };
 }
 
-test('a machine that is set up: no problem, exit code 0', async () => {
+test('a complete installation has no problems: exit code 0', async () => {
   const home = createHome();
   home.write(home.userFile, { agent_servers: { one: fixture('well-behaved.mjs') }, policy: 'standard' });
   mkdirSync(path.join(home.home, '.config', 'zed'), { recursive: true });
@@ -45,7 +45,7 @@ test.each([
   expect(checkCatalogue('2026-11-16', Date.parse(now))).toMatchObject({ status, what: expect.stringContaining(says) });
 });
 
-test('every problem is named with why and what to do: exit code 8', async () => {
+test('every problem is reported with its reason and advice: exit code 8', async () => {
   const home = createHome();
   home.write(home.userFile, {
     agent_servers: {
@@ -95,7 +95,7 @@ test('every problem is named with why and what to do: exit code 8', async () => 
   expect(find('state.leftovers')).toMatchObject([{ status: 'warning' }]);
 });
 
-test('for people: a line for each finding, and a count', async () => {
+test('the text output has a line for each finding, and a count', async () => {
   const home = createHome();
   home.write(home.userFile, { agent_servers: { one: { command: 'no-such-agent' } } });
   const { code, stdout } = await home.quick(['doctor']);
@@ -106,7 +106,7 @@ test('for people: a line for each finding, and a count', async () => {
   expect(stdout).toMatch(/\n1 problem, \d+ warnings?\n$/);
 });
 
-test('a configuration that is not valid: each mistake with its place, and the other checks all the same', async () => {
+test('an invalid configuration is reported with the location of each problem, and the other checks still run', async () => {
   const home = createHome();
   home.write(home.userFile, '{ "agent_servers": { "a": { "comand": "x" } } }');
   const { code, find } = await examine(home);
@@ -118,13 +118,13 @@ test('a configuration that is not valid: each mistake with its place, and the ot
   expect(find('state.writable')).toMatchObject([{ status: 'ok' }]);
 });
 
-test('a bare machine is no problem, and told how to begin', async () => {
+test('a fresh machine is not a problem; doctor says how to begin', async () => {
   const { code, find } = await examine(createHome());
   expect(code).toBe(0);
   expect(find('config')).toMatchObject([{ status: 'warning', next: 'switchboard init' }]);
 });
 
-test('--no-start starts nothing; --config looks at another file; what looks like a secret is not shown', async () => {
+test('--no-start starts nothing, --config checks another file, and possible secrets are hidden', async () => {
   const home = createHome();
   const file = home.write('given.jsonc', {
     agent_servers: { one: fixture('crash-before-initialize.mjs'), two: { command: `/x/${CANARY}` } },
@@ -135,7 +135,7 @@ test('--no-start starts nothing; --config looks at another file; what looks like
   expect(stdout).not.toContain(CANARY);
 });
 
-test('a state directory that cannot be written', async () => {
+test('a state directory that cannot be written is a problem', async () => {
   const home = createHome();
   const file = home.write('a-file', '');
   const { code, find } = await examine(home, [], { SWITCHBOARD_HOME: path.join(file, 'state') });
@@ -143,7 +143,7 @@ test('a state directory that cannot be written', async () => {
   expect(find('state.writable')).toMatchObject([{ status: 'problem', what: `${file} is not a directory` }]);
 });
 
-test('an audit log that was tampered with', async () => {
+test('an audit log that was tampered with is a problem', async () => {
   const home = createHome();
   const state = path.join(home.home, 'state');
   home.write(path.join(state, 'audit.jsonl'), 'not a line of ours\n');

@@ -1,7 +1,8 @@
+// The fast path at start-up: the command lines that clients use are recognised without loading the parser.
 import { describe, expect, test } from 'vitest';
 import { plainAcp } from '../../src/cli/entry.ts';
 
-describe('how an editor starts us is read by hand', () => {
+describe('the fast path recognises the command lines of clients', () => {
   test.each<[string[], object]>([
     [['acp'], {}],
     [[], {}],
@@ -24,11 +25,11 @@ describe('how an editor starts us is read by hand', () => {
     [['demo']],
     [['--version']],
     [['--config', 'c', 'acp']],
-  ])('and everything else is left to the parser: %j', (words) => {
+  ])('every other command line goes to the parser: %j', (words) => {
     expect(plainAcp(words, false)).toBeUndefined();
   });
 
-  test('in a terminal, no words mean help', () => {
+  test('on a terminal, no arguments mean help', () => {
     expect(plainAcp([], true)).toBeUndefined();
     expect(plainAcp(['acp'], true)).toEqual({});
   });

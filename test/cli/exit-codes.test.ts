@@ -1,4 +1,4 @@
-// Every exit code there is, reached by the built command; programs rely on them.
+// Every exit code, produced by the built command. Programs rely on them.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -39,7 +39,7 @@ test.each(CASES)('exit code $code: $meaning', async ({ code, words }) => {
   expect(ended.stderr).not.toMatch(/^ {4}at /m); // no stack trace
 });
 
-test('`run` has the same codes for an agent that stays silent and one that is absent, and says why at the first try', async () => {
+test('`run` has the same codes for a silent and for a missing agent, and explains the failure the first time', async () => {
   const home = createHome();
   home.write(home.userFile, agents(home));
   const [silent, absent] = await Promise.all([home.run(['run', '-a', 'silent', 'x']), home.run(['run', '-a', 'absent', 'x'])]);
@@ -56,7 +56,7 @@ test('exit code 130: interrupted', async () => {
   expect(await turn.ended).toMatchObject({ code: 130 });
 });
 
-test('the page about the commands has these codes and their meanings', () => {
+test('docs/commands.md lists these codes and their meanings', () => {
   const page = readFileSync(path.resolve(import.meta.dirname, '../../docs/commands.md'), 'utf8');
   const rows = [...page.matchAll(/^\| (\d+) \| (.*) \|$/gm)].map(([, code, meaning = '']) => ({ code: Number(code), meaning }));
   const all = [...CASES, { code: 130, meaning: 'interrupted' }];

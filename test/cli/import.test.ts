@@ -1,4 +1,4 @@
-// `switchboard import`, as the built command, on files as people have them.
+// `switchboard import`, run as the built command on realistic editor settings.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'jsonc-parser/lib/esm/main.js';
@@ -20,14 +20,14 @@ function withEditors(home: Home): void {
   for (const [file, text] of Object.entries(FILES)) home.write(path.join(home.home, file), text);
 }
 
-test('where there is nothing to import, that is said', async () => {
+test('import says so if there is nothing to import', async () => {
   const home = createHome();
   home.write(path.join(home.home, '.config/zed/settings.json'), { theme: 'dark' });
   const { code, stdout } = await home.quick(['import', '--from', 'zed']);
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'Nothing to import: no agents in Zed.\n' });
 });
 
-test('the agents of all editors come over, with where they are from, and without secrets', async () => {
+test('the agents of all editors are imported with their origin and without secrets', async () => {
   const home = createHome();
   withEditors(home);
   const { code, stdout, stderr } = await home.run(['import'], ENV);
@@ -70,7 +70,7 @@ test('the agents of all editors come over, with where they are from, and without
   for (const [file, sample] of Object.entries(FILES)) expect(read(path.join(home.home, file))).toBe(sample);
 });
 
-test('a second time nothing changes, and agents whose variables are set are enabled', async () => {
+test('importing again changes nothing, and agents whose variables are set now are enabled', async () => {
   const home = createHome();
   home.write(path.join(home.home, '.jetbrains/acp.json'), JETBRAINS);
   const env = { ...ENV, OPENCODE_TOKEN: 'x' };
@@ -88,7 +88,7 @@ test('a second time nothing changes, and agents whose variables are set are enab
   expect(read(home.userFile)).toBe(text);
 });
 
-test('ourselves are left out, a taken name gets another, and comments of the configuration stay', async () => {
+test('switchboard itself is left out, a name that is taken gets a suffix, and comments in the configuration stay', async () => {
   const home = createHome();
   home.write(home.userFile, '{\n  "agent_servers": {\n    "qwen": { "command": "another" } // mine\n  }\n}\n');
   home.write(path.join(home.home, '.config/acp-ui/agents.json'), ACP_UI);
@@ -99,7 +99,7 @@ test('ourselves are left out, a taken name gets another, and comments of the con
   expect(read(home.userFile)).toContain('// mine');
 });
 
-test('remove takes the note of where it was from along', async () => {
+test('remove also deletes the comment about the origin', async () => {
   const home = createHome();
   home.write(path.join(home.home, '.config/acp-ui/agents.json'), ACP_UI);
   home.write(home.userFile, '{\n  "agent_servers": {\n    "own": { "command": "another" }\n  }\n}\n');
@@ -110,7 +110,7 @@ test('remove takes the note of where it was from along', async () => {
   expect(read(home.userFile)).toBe(before);
 });
 
-test('one editor whose file is broken does not keep the others from coming over', async () => {
+test('one editor with a broken file does not block the import from the others', async () => {
   const home = createHome();
   home.write(path.join(home.home, '.jetbrains/acp.json'), '{ broken');
   home.write(path.join(home.home, '.config/acp-ui/agents.json'), ACP_UI);

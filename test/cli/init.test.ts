@@ -1,4 +1,4 @@
-// `switchboard init`, as the built command: with --yes, and asked at a terminal with real keys.
+// `switchboard init`, run as the built command: with --yes, and interactively on a terminal.
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'jsonc-parser/lib/esm/main.js';
@@ -8,7 +8,7 @@ import { createHome, HAS_TERMINAL, type Home } from './command.ts';
 
 const read = (file: string) => readFileSync(file, 'utf8');
 
-/** A home with a program of the catalogue, Zed with agents of its own, and acp-ui. */
+/** A home with an installed agent of the catalogue, Zed with its own agents, and acp-ui. */
 function furnished(home: Home): NodeJS.ProcessEnv {
   const bin = path.join(home.home, 'bin');
   mkdirSync(bin);
@@ -19,7 +19,7 @@ function furnished(home: Home): NodeJS.ProcessEnv {
   return { PATH: `${bin}:/usr/bin:/bin` };
 }
 
-test('--yes takes what is found: installed agents, those of editors, a policy, and connects the editors', async () => {
+test("--yes accepts all that is found: installed agents, the editors' agents and a policy; it also connects the editors", async () => {
   const home = createHome();
   const env = furnished(home);
   const { code, stdout, stderr } = await home.run(['init', '--yes'], env);
@@ -49,7 +49,7 @@ test('--yes takes what is found: installed agents, those of editors, a policy, a
   expect(read(home.userFile)).toBe(config);
 });
 
-test('what must not be touched can be said; a configuration that is there keeps what it has', async () => {
+test('options exclude steps, and an existing configuration keeps its content', async () => {
   const home = createHome();
   const env = furnished(home);
   home.write(home.userFile, '{\n  // mine\n  "agent_servers": { "own": { "command": "own-agent" } },\n  "policy": "careful",\n}\n');
@@ -70,7 +70,7 @@ test('--dry-run writes nothing at all', async () => {
   expect(read(path.join(home.home, '.config/zed/settings.json'))).toBe(ZED);
 });
 
-test('an editor whose file is broken is told of, and the rest is done', async () => {
+test('an editor with a broken file is reported, and the other steps are done', async () => {
   const home = createHome();
   const env = furnished(home);
   home.write(path.join(home.home, '.config/zed/settings.json'), '{ "agent_servers": ');
@@ -84,7 +84,7 @@ test.each([
   { words: [], code: 2, says: 'switchboard init --yes' },
   { words: ['--yes'], code: 4, says: 'switchboard agents add ID' },
   { words: ['--yes', '--policy', 'strict'], code: 2, says: 'presets: careful, standard, ci, readonly, none' },
-])('init $words on a bare machine, without a terminal: exit code $code', async ({ words, code, says }) => {
+])('init $words on a fresh machine without a terminal is exit code $code', async ({ words, code, says }) => {
   const home = createHome();
   const result = await home.quick(['init', ...words], { PATH: '/nowhere' });
   expect({ code: result.code, stdout: result.stdout }).toEqual({ code, stdout: '' });
@@ -94,21 +94,21 @@ test.each([
 
 const [ENTER, SPACE, DOWN, CTRL_C] = ['\r', ' ', '\u001b[B', '\u0003'];
 
-describe.skipIf(!HAS_TERMINAL)('at a terminal', () => {
-  test('it asks, and does what was chosen', async () => {
+describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
+  test('it asks, and applies the choices', async () => {
     const home = createHome();
     const { child, said, ended } = home.startInTerminal(['init'], furnished(home));
     await said('Which agents?');
-    child.stdin.write(ENTER); // the installed one is marked
+    child.stdin.write(ENTER); // the installed agent is preselected
     await said('Import these agents');
-    child.stdin.write(SPACE); // not the first
+    child.stdin.write(SPACE); // deselects the first
     child.stdin.write(ENTER);
     await said('What may agents do without asking?');
     child.stdin.write(DOWN);
-    child.stdin.write(ENTER); // careful
+    child.stdin.write(ENTER); // the policy preset "careful"
     await said('Connect these editors?');
     child.stdin.write(DOWN);
-    child.stdin.write(SPACE); // not acp-ui
+    child.stdin.write(SPACE); // deselects acp-ui
     child.stdin.write(ENTER);
     const { code, stdout } = await ended;
     expect(code).toBe(0);
@@ -120,7 +120,7 @@ describe.skipIf(!HAS_TERMINAL)('at a terminal', () => {
     expect(read(path.join(home.home, '.config/acp-ui/agents.json'))).toBe(ACP_UI);
   });
 
-  test('Ctrl-C at any question writes nothing: exit code 130', async () => {
+  test('Ctrl-C at any prompt writes nothing: exit code 130', async () => {
     const home = createHome();
     const { child, said, ended } = home.startInTerminal(['init'], furnished(home));
     await said('Which agents?');

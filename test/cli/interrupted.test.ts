@@ -1,10 +1,10 @@
-// Commands that start an agent for a moment: whatever ends them ends it, with all it has started.
+// Commands that start an agent briefly: a signal that ends the command also ends the agent and its children.
 import { chmodSync, existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { createHome } from './command.ts';
 
-/** An agent that neither answers nor minds the end of its input, and has a child. */
+/** An agent with a child that neither answers nor exits at the end of its input. */
 function withDeafAgent() {
   const home = createHome();
   const deaf = { command: 'sh', args: ['-c', 'sleep 987 & wait'], timeouts: { stop_grace_ms: 100 } };
@@ -34,11 +34,11 @@ test.runIf(process.platform !== 'win32').each([
   const { child, ended } = await begin(words);
   child.kill(signal);
   expect(await ended).toMatchObject({ code });
-  await expect.poll(processesLeft).toEqual([]); // what was killed is cleared away by the system
+  await expect.poll(processesLeft).toEqual([]); // the system still has to reap the killed processes
   expect(records()).toEqual([]);
 });
 
-test.runIf(process.platform === 'linux')('what a killed one leaves is ended by the next start of a switchboard', async () => {
+test.runIf(process.platform === 'linux')('the next start of a switchboard ends what a killed one left behind', async () => {
   const { begin, start, processesLeft, records } = withDeafAgent();
   const { child, ended } = await begin(['agents', 'test']);
   child.kill('SIGKILL');
@@ -46,7 +46,7 @@ test.runIf(process.platform === 'linux')('what a killed one leaves is ended by t
   expect(processesLeft()).not.toEqual([]);
   const next = start(['acp']);
   await expect.poll(processesLeft).toEqual([String(next.child.pid)]);
-  await expect.poll(records).toEqual([]); // only once they are gone
+  await expect.poll(records).toEqual([]); // only once the processes are gone
   next.child.stdin.end();
   expect((await next.ended).stderr).toContain('ended 1 agent process(es) that an earlier switchboard left behind');
 });
@@ -56,18 +56,21 @@ const SIGNALS = [
   ['SIGTERM', 143],
 ] as const;
 
-test.runIf(process.platform !== 'win32').each(SIGNALS)('a login ends with the command that shows it: %s', async (signal, code) => {
-  const home = createHome();
-  const script = 'console.log("your code, please"); setInterval(() => {}, 1e6)';
-  home.write(home.userFile, { agent_servers: { asks: { command: process.execPath, args: ['-e', script] } } });
-  const { child, said, ended } = home.start(['acp', '--auth', 'asks']);
-  await said('your code');
-  child.kill(signal);
-  expect(await ended).toMatchObject({ code, stderr: expect.stringContaining(`ended by ${signal}`) });
-  expect(home.processesLeft()).toEqual([]);
-});
+test.runIf(process.platform !== 'win32').each(SIGNALS)(
+  'a login process ends with the command that started it: %s',
+  async (signal, code) => {
+    const home = createHome();
+    const script = 'console.log("your code, please"); setInterval(() => {}, 1e6)';
+    home.write(home.userFile, { agent_servers: { asks: { command: process.execPath, args: ['-e', script] } } });
+    const { child, said, ended } = home.start(['acp', '--auth', 'asks']);
+    await said('your code');
+    child.kill(signal);
+    expect(await ended).toMatchObject({ code, stderr: expect.stringContaining(`ended by ${signal}`) });
+    expect(home.processesLeft()).toEqual([]);
+  },
+);
 
-/** For `--require`: as on a busy machine, the program runs for a while before the call that starts it returns. */
+/** For `--require`: simulates a busy machine, on which the program already runs before the call that starts it returns. */
 const SLOW_STARTS = `const processes = require('node:child_process');
 const { spawn } = processes;
 processes.spawn = (...args) => {
@@ -76,7 +79,7 @@ processes.spawn = (...args) => {
   return child;
 };`;
 
-test.runIf(process.platform !== 'win32')('npm ends with the command that installs an agent, however early', async () => {
+test.runIf(process.platform !== 'win32')('npm ends with the command that installs an agent, however early the signal comes', async () => {
   const home = createHome();
   const [bin, begun] = [path.join(home.home, 'bin'), path.join(home.tmp, 'begun')];
   chmodSync(home.write(path.join(bin, 'npm'), `#!/bin/sh\n: > '${begun}'\nexec sleep 987\n`), 0o755);

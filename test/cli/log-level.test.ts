@@ -1,8 +1,8 @@
-// How much is said, changed while sessions go on.
+// The log level changes while sessions are open.
 import { expect, test } from 'vitest';
 import { createHome, INITIALIZE, type Running } from './command.ts';
 
-/** Resolves when stderr has said it once more. */
+/** Resolves when stderr contains the text once more. */
 function heard({ child }: Running, words: string): Promise<void> {
   return new Promise((resolve) => {
     const look = (text: string) => {
@@ -14,13 +14,13 @@ function heard({ child }: Running, words: string): Promise<void> {
   });
 }
 
-test.skipIf(process.platform === 'win32')('SIGUSR2 has everything said until the next one', async () => {
+test.skipIf(process.platform === 'win32')('SIGUSR2 turns debug messages on, and the next SIGUSR2 turns them off', async () => {
   const home = createHome();
   const running = home.start(['acp', '--log-level', 'error']);
   await running.request('initialize', INITIALIZE);
   const toggle = async () => {
     running.child.kill('SIGUSR2');
-    await running.request('session/list', {}); // by the time of the answer it has been seen
+    await running.request('session/list', {}); // debug messages precede the answer
   };
   const SAID = 'debug: SIGUSR2: debug logging is on until the next SIGUSR2';
   const first = heard(running, SAID);

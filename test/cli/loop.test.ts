@@ -1,11 +1,11 @@
-// The switchboard as an agent of itself: refused by name, and stopped where a wrapper hides it.
+// Switchboard configured as its own agent: refused by name, and stopped if a wrapper hides it.
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { createHome, INITIALIZE } from './command.ts';
 
 const BIN = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
 
-test('an agent that is the switchboard is not started, and named', async () => {
+test('an agent that is switchboard itself is named and not started', async () => {
   const home = createHome();
   home.write(home.userFile, { agent_servers: { me: { command: process.execPath, args: [BIN, 'acp'] } } });
   const { code, stdout } = await home.run(['agents', 'test', 'me']);
@@ -29,10 +29,10 @@ test('a loop through a wrapper ends', async () => {
   expect(JSON.stringify(error)).toContain('an agent of a switchboard, and so on, without end');
   child.stdin.end();
   expect((await ended).code).toBe(0);
-  await expect.poll(home.processesLeft).toEqual([]); // each ends the next, and those further in end by themselves
+  await expect.poll(home.processesLeft).toEqual([]); // each process ends the next one, and the innermost ones exit by themselves
 });
 
-test('the last of too many in a row says why it ends', async () => {
+test('the innermost process of a loop says why it exits', async () => {
   const { code, stderr } = await createHome().run(['acp'], { SWITCHBOARD_DEPTH: '4' });
   expect(code).toBe(1);
   expect(stderr).toContain('without end');

@@ -1,3 +1,4 @@
+// Tables that the commands print.
 import { afterEach, expect, test, vi } from 'vitest';
 import { printTable } from '../../src/cli/output.ts';
 
@@ -24,8 +25,8 @@ function printed(width?: number): string[] {
 test.each([
   { width: undefined, longest: 71 },
   { width: 40, longest: 40 },
-  { width: 10, longest: 26 }, // so much of it must be there to say anything
-])('the last column of a table is cut to a width of $width', ({ width, longest }) => {
+  { width: 10, longest: 26 }, // the minimum that is still readable
+])('the last column of a table is truncated to a width of $width', ({ width, longest }) => {
   const lines = printed(width);
   expect(lines.map((line) => line.length)).toEqual([13, longest, 11]);
   expect(lines[1]?.endsWith('…')).toBe(width !== undefined);

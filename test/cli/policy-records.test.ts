@@ -1,4 +1,4 @@
-// `policy remembered`, `policy trust` and `policy replay`, as a person or a program runs them.
+// `policy remembered`, `policy trust` and `policy replay`, run by a person or by a program.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -33,7 +33,7 @@ describe('policy remembered', () => {
     return { home, ids: ids as [string, string] };
   }
 
-  test('lists what holds', async () => {
+  test('lists the answers that apply', async () => {
     const { home, ids } = withAnswers();
     const { code, stdout } = await home.quick(['policy', 'remembered']);
     const [head, first, second] = stdout.split('\n');
@@ -55,7 +55,7 @@ describe('policy remembered', () => {
     expect(JSON.stringify(json)).not.toContain('key');
   });
 
-  test('takes one back, or all', async () => {
+  test('removes one answer, or all of them', async () => {
     const { home, ids } = withAnswers();
     expect(await home.quick(['policy', 'remembered', '--revoke', ids[0]])).toEqual({ code: 0, stdout: `revoked: ${ids[0]}\n`, stderr: '' });
     expect((await home.quick(['policy', 'remembered'])).stdout).not.toContain(ids[0]);
@@ -64,7 +64,7 @@ describe('policy remembered', () => {
     expect(await home.quick(['policy', 'remembered'])).toEqual({ code: 0, stdout: 'no remembered answers\n', stderr: '' });
   });
 
-  test('says when there is no such answer, and when two things are asked at once', async () => {
+  test('reports an unknown answer and conflicting options', async () => {
     const home = createHome();
     const missing = await home.quick(['policy', 'remembered', '--revoke', 'deadbeef', '--json']);
     expect(missing).toMatchObject({ code: 4, stderr: expect.stringContaining('no remembered answer "deadbeef"') });
@@ -73,7 +73,7 @@ describe('policy remembered', () => {
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('use one of them') });
   });
 
-  test('says when the file cannot be read', async () => {
+  test('reports a file that cannot be read', async () => {
     const home = createHome();
     mkdirSync(path.join(stateOf(home), 'remembered.jsonl'), { recursive: true });
     const { code, stderr } = await home.quick(['policy', 'remembered']);
@@ -84,7 +84,7 @@ describe('policy remembered', () => {
 describe('policy trust', () => {
   const POLICY = 'version: 1\nlayer: project\nallow:\n  - execute(make test)\n';
 
-  test('holds for the content as it is', async () => {
+  test('applies to the content as it is', async () => {
     const home = createHome();
     const file = home.write('policy.yaml', POLICY);
     expect(await isTrusted(stateOf(home), POLICY)).toBe(false);
@@ -100,7 +100,7 @@ describe('policy trust', () => {
     });
   });
 
-  test('a policy that is not valid is not trusted', async () => {
+  test('an invalid policy is not trusted', async () => {
     const home = createHome();
     home.write('policy.yaml', 'version: 1\nalow: []\n');
     const { code, stdout, stderr } = await home.quick(['policy', 'trust', 'policy.yaml', '--json']);
@@ -110,7 +110,7 @@ describe('policy trust', () => {
     expect(await isTrusted(stateOf(home), 'version: 1\nalow: []\n')).toBe(false);
   });
 
-  test('nor one that is not there, or no file', async () => {
+  test('a missing policy is not trusted, and neither is a directory', async () => {
     const home = createHome();
     expect(await home.quick(['policy', 'trust', 'policy.yaml'])).toMatchObject({
       code: 6,
@@ -175,7 +175,7 @@ describe('policy replay', () => {
     return home;
   }
 
-  test.each([[false], [true]])('says what a policy makes of each request, and what changes (recorded: %s)', async (asRecorded) => {
+  test.each([[false], [true]])('shows the decision on each request, and what changes (recorded: %s)', async (asRecorded) => {
     const home = prepared(asRecorded);
     const { code, stdout } = await home.quick([
       'policy',
@@ -209,7 +209,7 @@ describe('policy replay', () => {
     expect(data).toMatchObject({ counts: { allow: 2, ask: 2, deny: 1 }, changed: 3 });
   });
 
-  test('in words', async () => {
+  test('prints a summary as text', async () => {
     const home = prepared(false);
     const { stdout } = await home.quick(['policy', 'replay', 'session.ndjson', '--policy', 'new.yaml', '--against', 'old.yaml']);
     expect(stdout).toContain(`session.ndjson:6: ask -> deny  claude  fs/read_text_file  read: ${home.project}/.env  (deny by rule deny[0]`);
@@ -218,20 +218,20 @@ describe('policy replay', () => {
     expect(same.stdout).toContain('no verdict changes');
   });
 
-  test.each(agentsRecorded)('every question that %s was recorded to ask is judged, as that agent', async (agent) => {
+  test.each(agentsRecorded)('every request in the recording of %s is evaluated, with the rules for that agent', async (agent) => {
     const home = createHome();
     const { stdout } = await home.quick(['policy', 'replay', fileOf(agent), '--json']);
     const { requests } = JSON.parse(stdout).data;
-    const judged = ['session/request_permission', 'fs/read_text_file', 'fs/write_text_file'];
+    const evaluatedMethods = ['session/request_permission', 'fs/read_text_file', 'fs/write_text_file'];
     const methods = readRecording(agent).flatMap(({ dir, msg }) =>
-      dir === 'agent->client' && judged.includes(msg.method) ? [msg.method] : [],
+      dir === 'agent->client' && evaluatedMethods.includes(msg.method) ? [msg.method] : [],
     );
     expect(methods.length).toBeGreaterThan(3);
-    expect(requests.flatMap(({ method }: { method: string }) => (judged.includes(method) ? [method] : []))).toEqual(methods);
+    expect(requests.flatMap(({ method }: { method: string }) => (evaluatedMethods.includes(method) ? [method] : []))).toEqual(methods);
     expect(new Set(requests.map((request: { agent: string }) => request.agent))).toEqual(new Set([agent]));
   });
 
-  test('a last line that was cut off is passed over; any other is named', async () => {
+  test('a truncated last line is skipped; any other broken line is reported', async () => {
     const home = prepared(false);
     const file = path.join(home.project, 'session.ndjson');
     const text = readFileSync(file, 'utf8');
@@ -243,7 +243,7 @@ describe('policy replay', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'REPLAY' } });
   });
 
-  test('what cannot be read is told', async () => {
+  test('unreadable input is reported', async () => {
     const home = prepared(false);
     expect(await home.quick(['policy', 'replay', 'nowhere.ndjson'])).toMatchObject({
       code: 2,

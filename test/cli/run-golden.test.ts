@@ -1,4 +1,4 @@
-// What `switchboard run -o text` shows of a turn, as a whole: written down in golden/, held against every run. `-u` writes it anew.
+// The whole output of `switchboard run -o text` for a turn, compared with golden/. `-u` updates the files.
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { createHome } from './command.ts';
@@ -23,6 +23,6 @@ test.each([
     .replaceAll(/(sketcher|builder)-[0-9a-f-]{36}/g, '$1-<id>')
     .replaceAll(/"pid": \d+/g, '"pid": <pid>')
     .replaceAll(/\[usage\] \d+/g, '[usage] <used>');
-  expect(normal).not.toMatch(/\/tmp|\/home|\/root|\d{4}-\d\d-\d\d/); // nothing of the machine it is made on
+  expect(normal).not.toMatch(/\/tmp|\/home|\/root|\d{4}-\d\d-\d\d/); // nothing that depends on the machine
   await expect(normal).toMatchFileSnapshot(golden(name));
 });

@@ -1,12 +1,12 @@
-// `switchboard serve` on the command line; what it serves is tested in test/console.
+// `switchboard serve` on the command line. test/console tests what it serves.
 import net from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createHome, INITIALIZE } from './command.ts';
 
 test.each([
   ['SIGTERM', 143],
-  ['SIGHUP', 129], // its terminal was closed
-] as const)('it says where it is, with a link that works once, and nothing of it is left after %s', async (signal, expected) => {
+  ['SIGHUP', 129], // the terminal was closed
+] as const)('it prints a link that works once, and leaves no process behind after %s', async (signal, expected) => {
   const home = createHome();
   const serving = home.start(['serve']);
   await serving.said('Press Ctrl-C to stop the console');
@@ -25,7 +25,7 @@ test.each(['x', '65536', '-1', '1.5', ''])('--port=%s is not a port', async (por
   expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(`invalid port "${port}"`) });
 });
 
-test('a port that is taken is said to be, and no agent is left', async () => {
+test('a port in use is reported, and no agent is left running', async () => {
   const other = net.createServer();
   onTestFinished(() => void other.close());
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
@@ -38,14 +38,14 @@ test('a port that is taken is said to be, and no agent is left', async () => {
   expect(home.processesLeft()).toEqual([]);
 });
 
-test('a configuration that cannot be used ends it with every problem named', async () => {
+test('an invalid configuration stops it, and the error names the problem', async () => {
   const home = createHome();
   const { code, stderr } = await home.run(['serve', '--config', home.write('bad.json', { agent_servers: {}, colour: 1 })]);
   expect(code).toBe(6);
   expect(stderr).toContain('"colour"');
 });
 
-test('a browser that cannot be started is no reason to end', async () => {
+test('it continues if no browser can be started', async () => {
   const home = createHome();
   const serving = home.start(['serve', '--open'], { PATH: '' });
   await serving.said('Press Ctrl-C to stop the console');
@@ -57,17 +57,17 @@ test('a browser that cannot be started is no reason to end', async () => {
   });
 });
 
-test('beside an editor: a port that is none ends it before anything is served, one that is taken does not', async () => {
+test('acp --console with an invalid port exits before it serves anything; with a port in use it serves without the console', async () => {
   const { code, stderr } = await createHome().run(['acp', '--console', 'x']);
   expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('invalid port "x"') });
 
   const other = net.createServer();
   onTestFinished(() => void other.close());
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-  const editor = createHome().start(['acp', '--console', String((other.address() as net.AddressInfo).port)]);
-  expect(await editor.request('initialize', INITIALIZE)).toHaveProperty('result');
-  editor.child.stdin.end();
-  expect(await editor.ended).toMatchObject({
+  const client = createHome().start(['acp', '--console', String((other.address() as net.AddressInfo).port)]);
+  expect(await client.request('initialize', INITIALIZE)).toHaveProperty('result');
+  client.child.stdin.end();
+  expect(await client.ended).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(/the console could not start: cannot listen on .*: it is in use/),
   });

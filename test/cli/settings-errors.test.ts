@@ -1,4 +1,4 @@
-// What can be wrong with the settings of a terminal client, each told in one message with the place, and with the right exit code.
+// Mistakes in the configuration of `run`: each is reported in one message with its location and the right exit code.
 import { expect, test } from 'vitest';
 import { createHome } from './command.ts';
 
@@ -62,7 +62,7 @@ test.each(CASES)('$wrong: exit code $code', async ({ settings, words = [], code,
   const home = createHome();
   if (settings !== undefined) home.write('settings.json', settings);
   const args = ['run', '--config', 'settings.json', ...words, 'hello'];
-  const ended = await (code === 6 ? home.quick(args) : home.run(args)); // with settings that are wrong, nothing is begun
+  const ended = await (code === 6 ? home.quick(args) : home.run(args)); // an invalid configuration starts nothing
   expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code, stdout: '' });
   expect(ended.stderr).toMatch(says);
   expect(ended.stderr).not.toMatch(/^ {4}at /m); // no stack trace

@@ -1,3 +1,4 @@
+// The built program and its V8 code cache.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -7,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-describe('the start that was compiled when it was built', () => {
+describe('the built program', () => {
   let copy: string;
   beforeAll(() => {
     copy = mkdtempSync(path.join(os.tmpdir(), 'switchboard-start-'));
@@ -22,18 +23,18 @@ describe('the start that was compiled when it was built', () => {
     }).trim();
   const wanted = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')).version;
 
-  test('is what this Node takes', () => {
+  test('has a code cache that this Node accepts', () => {
     const source = readFileSync(path.join(copy, 'dist', 'cli.cjs'), 'latin1');
     const script = new Script(source, { cachedData: readFileSync(cache()) });
     expect(script.cachedDataRejected).toBe(false);
   });
 
-  test('is all ASCII: it is read as Latin-1', () => {
+  test('is all ASCII, because it is read as Latin-1', () => {
     expect(readFileSync(path.join(copy, 'dist', 'cli.cjs')).every((byte) => byte < 0x80)).toBe(true);
   });
 
-  // `--version` is answered by a part that is loaded later, and shares the modules of the start.
-  test('is not missed where it is broken off, of another version, or gone, nor where places in the sources are asked for', () => {
+  // `--version` is answered by a chunk that is loaded later and shares modules with the entry.
+  test('works if its code cache is truncated, from another version or missing, and with source maps enabled', () => {
     expect(version()).toBe(wanted);
     expect(version({ NODE_OPTIONS: '--enable-source-maps' })).toBe(wanted);
     truncateSync(cache(), 1000);
@@ -45,10 +46,10 @@ describe('the start that was compiled when it was built', () => {
   });
 
   test.each([
-    ['is not there', undefined, /ENOENT/],
-    ['is of a version that built it in another way', "const path = require('node:path');", /require is not defined/],
-    ['is cut off', '(function(exports', /Unexpected end of input/],
-  ])('says what to do when it %s', (_, text, why) => {
+    ['is missing', undefined, /ENOENT/],
+    ['was built by another version', "const path = require('node:path');", /require is not defined/],
+    ['is truncated', '(function(exports', /Unexpected end of input/],
+  ])('that %s exits with an error that says what to do', (_, text, why) => {
     const file = path.join(copy, 'dist', 'cli.cjs');
     if (text === undefined) rmSync(file);
     else writeFileSync(file, text);

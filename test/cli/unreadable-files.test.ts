@@ -1,4 +1,4 @@
-// One rule for files that cannot be read: named as input 2, a configuration or a policy 6, one of our own 1. Never a stack trace.
+// Exit codes for files that cannot be read: 2 for input, 6 for a configuration or policy, 1 for our own state. Never a stack trace.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ describe.each([
   { file: MISSING, why: 'ENOENT' },
   { file: FOLDER, why: 'EISDIR' },
 ])('$file', ({ file, why }) => {
-  test('is a mistake in the command (2) as input, a configuration that cannot be used (6) as a configuration or policy', async () => {
+  test('is a usage error (2) as input, and an invalid configuration (6) as a configuration or policy', async () => {
     const home = createHome();
     mkdirSync(path.join(home.project, FOLDER));
     const config = home.write('good.json', { agent_servers: { mine: { command: 'x' } } });
@@ -47,7 +47,7 @@ describe.each([
 });
 
 describe('a state directory', () => {
-  test('that is a file fails what reads it (1), in words and with the way on', async () => {
+  test('that is a file fails the commands that read it (1), with a message and advice', async () => {
     const home = createHome();
     const file = home.write('plain-file', 'x');
     const lines = ['sessions list', 'sessions search x', 'sessions show x', 'sessions export x', 'sessions delete x', 'logs', 'audit tail'];
@@ -59,7 +59,7 @@ describe('a state directory', () => {
     }
   });
 
-  test.skipIf(process.platform !== 'linux')('where none can be made costs the memory and not the turn', async () => {
+  test.skipIf(process.platform !== 'linux')('that cannot be created only disables persistence: the turn still runs', async () => {
     const { code, stdout, stderr } = await createHome().run(['run', '-o', 'simple', 'hello'], { SWITCHBOARD_HOME: '/proc/none/below' });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('You said: "hello"') });
     expect(stderr).toContain('the state directory /proc/none/below cannot be used, so nothing is remembered');

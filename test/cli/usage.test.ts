@@ -1,3 +1,4 @@
+// Help texts, usage errors, suggestions and internal errors.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -20,17 +21,17 @@ test.each([[], ['config', 'trust']])('--help of "switchboard %s %s" is on stdout
   expect(stdout).toContain('Example:\n  switchboard');
 });
 
-test('the help of the command itself names every command in a line of its own, in groups', () => {
+test('the main help lists every command on its own line, in groups', () => {
   const [self, ...all] = allCommands();
   const help = self ? helpOf(self.command) : '';
   const commands = all.filter(({ words }) => words.length === 1).map(({ words }) => words[0]);
   expect(commands.filter((name) => !new RegExp(`^  ${name} +\\S.{10,}$`, 'm').test(help))).toEqual([]);
-  expect(help).not.toContain('\nCommands:'); // those in no group
+  expect(help).not.toContain('\nCommands:'); // commands without a group
   expect(help.split('\n').filter((line) => line.length > 90)).toEqual([]);
-  expect(help).not.toContain('--policy'); // what is acp's is told there
+  expect(help).not.toContain('--policy'); // options of acp are in its own help
 });
 
-test('--version is that of the package', async () => {
+test('--version prints the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(path.resolve(import.meta.dirname, '../../package.json'), 'utf8'));
   expect(await createHome().run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
@@ -47,7 +48,7 @@ test.each([
   { words: ['acp', '--config'], says: 'argument missing', suggests: '--config' },
   { words: ['config'], says: 'Usage: switchboard config', suggests: 'validate' },
   { words: ['config', 'trust'], says: 'missing required argument "file"', suggests: '  see: switchboard config trust --help\n' },
-])('"$words" is answered with exit code 2 and what was probably meant', async ({ words, says, suggests }) => {
+])('"$words" is exit code 2 with a suggestion', async ({ words, says, suggests }) => {
   const { code, stdout, stderr } = await createHome().quick(words);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(says);
@@ -69,20 +70,20 @@ test.each([
   { words: 'policy check standar', code: 6, meant: 'standard' },
   { words: 'policy explain --agent a --action raed --path x', code: 2, meant: 'read' },
   { words: 'logs agnt:x', code: 2, meant: 'agent:' },
-])('"$words": what is nearly a name is answered with $meant', async ({ words, code, meant }) => {
+])('"$words", which is close to a known name, suggests $meant', async ({ words, code, meant }) => {
   const ended = await createHome().quick(words.split(' '));
   expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code, stdout: '' });
   expect(ended.stderr).toContain(`did you mean "${meant}"?`);
 });
 
-test('a reader that leaves early is no reason for a stack trace', async () => {
+test('a reader that closes the pipe early causes no stack trace', async () => {
   const { child, ended } = createHome().start(['--help']);
   child.stdout.destroy();
   expect((await ended).stderr).toBe('');
 });
 
-describe('a mistake of ours', () => {
-  // Stands for whatever nobody has foreseen, with a secret in its words.
+describe('an internal error', () => {
+  // Stands for any unexpected error, with a secret in its message.
   const sabotage = (home: ReturnType<typeof createHome>, code: string) => ({
     NODE_OPTIONS: `--require=${home.write('saboteur.cjs', code)}`,
     SOME_API_KEY: 'canary-4711-canary',
@@ -90,14 +91,14 @@ describe('a mistake of ours', () => {
   const NO_CWD = 'process.cwd = () => { throw new TypeError("no place: " + process.env.SOME_API_KEY); };';
   const LATER = 'if (process.argv.includes("acp")) setTimeout(() => { throw new Error("out of the blue"); }, 200);';
 
-  test('is told in words, without a stack trace or a secret', async () => {
+  test('is reported without a stack trace or a secret', async () => {
     const home = createHome();
     const { code, stdout, stderr } = await home.run(['config', 'path'], sabotage(home, NO_CWD));
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^switchboard: internal error: no place: \[redacted:\S+\]\n {2}this is a bug in switchboard: .*--debug.*\n$/);
   });
 
-  test('is told with its place to those who ask with --debug, wherever it stands', async () => {
+  test('is reported with a stack trace with --debug, before or after the command', async () => {
     const home = createHome();
     for (const words of [
       ['--debug', 'config', 'path'],
@@ -110,13 +111,13 @@ describe('a mistake of ours', () => {
     }
   });
 
-  test('is in the envelope for programs', async () => {
+  test('is in the JSON envelope', async () => {
     const home = createHome();
     const { code, stdout } = await home.run(['agents', 'list', '--json'], sabotage(home, NO_CWD));
     expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 1, ok: false, error: { code: 'FAILED' } });
   });
 
-  test('that happens outside of every command ends the process in the same words', async () => {
+  test('outside a command ends the process with the same message', async () => {
     const home = createHome();
     const { ended } = home.start(['acp'], sabotage(home, LATER)); // its stdin stays open
     expect(await ended).toMatchObject({

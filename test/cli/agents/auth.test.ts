@@ -1,7 +1,8 @@
+// `switchboard --auth AGENT`: the agent's own login command, run in the user's terminal.
 import { expect, test } from 'vitest';
 import { createHome, type Home } from '../command.ts';
 
-/** An agent that says how it was started and ends with the code its `env` holds. */
+/** An agent that prints its arguments and exits with the code in its `env`. */
 function withAgent(home: Home): void {
   const script = home.write(
     'agent.mjs',
@@ -18,7 +19,7 @@ function withAgent(home: Home): void {
 test.each([
   { words: ['--auth', 'claude', '--', 'login', '--device'], args: ['login', '--device'] },
   { words: ['acp', '--auth', 'claude', '--', 'login'], args: ['login'] },
-  { words: ['--auth', 'claude', '--', 'config', 'path'], args: ['config', 'path'] }, // words of ours, but meant for the agent
+  { words: ['--auth', 'claude', '--', 'config', 'path'], args: ['config', 'path'] }, // also a switchboard command, but meant for the agent
   { words: ['--auth', 'claude', '--', '--', '--help'], args: ['--', '--help'] },
   { words: ['--auth', 'claude'], args: [] },
 ])('"$words" runs the agent with its own arguments and returns its exit code', async ({ words, args }) => {
@@ -29,7 +30,7 @@ test.each([
   expect(code).toBe(3);
 });
 
-test('the configured env wins over what the login inherits, as it does when the agent is started to work', async () => {
+test('the configured env overrides the inherited one, as it does when the agent serves sessions', async () => {
   const home = createHome();
   withAgent(home);
   const { code, stdout } = await home.run(['--auth', 'claude'], { KEY: 'from the shell', CODE: '0' });
@@ -37,7 +38,7 @@ test('the configured env wins over what the login inherits, as it does when the 
   expect(code).toBe(3);
 });
 
-test('a command that cannot be started: exit code 7', async () => {
+test('a command that cannot be started is exit code 7', async () => {
   const home = createHome();
   withAgent(home);
   const { code, stdout, stderr } = await home.run(['--auth', 'absent', '--', 'login']);
@@ -46,7 +47,7 @@ test('a command that cannot be started: exit code 7', async () => {
   expect(stderr).toContain('check "command" in agent_servers.absent');
 });
 
-test('an agent that is not there: exit code 4', async () => {
+test('an unknown agent is exit code 4', async () => {
   const home = createHome();
   withAgent(home);
   const { code, stderr } = await home.run(['--auth', 'cluade']);

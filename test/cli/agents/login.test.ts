@@ -1,10 +1,10 @@
-// `switchboard auth AGENT [METHOD]`, and what `run` says when an agent wants a login.
+// `switchboard auth AGENT [METHOD]`, and what `run` prints when an agent requires a login.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { createHome } from '../command.ts';
 
-/** A home with an agent that wants a login, and what became of it. */
+/** A home with an agent that requires a login, and the file that records the login. */
 function withAgent() {
   const home = createHome();
   const script = path.resolve(import.meta.dirname, '../../fixtures/requires-login.mjs');
@@ -13,7 +13,7 @@ function withAgent() {
   return { ...home, mark: () => readFileSync(path.join(home.tmp, 'logged-in'), 'utf8') };
 }
 
-test('run lists the methods of an agent that wants a login and names the command; after it, the turn runs', async () => {
+test('run lists the login methods of an agent that requires one and names the command; after the login, the turn runs', async () => {
   const { run, mark, processesLeft } = withAgent();
   const refused = await run(['run', 'hello']);
   expect(refused.code).toBe(7);
@@ -28,7 +28,7 @@ test('run lists the methods of an agent that wants a login and names the command
   expect(processesLeft()).toEqual([]);
 });
 
-test('without a method, all are listed, each with its kind and the variables it reads', async () => {
+test('without a method, every method is listed with its kind and the variables it reads', async () => {
   const { run } = withAgent();
   const { code, stdout } = await run(['auth', 'mine'], { WANTED_KEY: 'x' });
   expect(code).toBe(0);
@@ -49,14 +49,14 @@ test('without a method, all are listed, each with its kind and the variables it 
 test.each([
   ['tty', { args: ['login', 'a b'], env: 'of the method' }],
   ['old', { args: ['old'], env: 'of the file' }],
-])('the method %s runs in this very terminal', async (method, noted) => {
+])("the method %s runs in the user's terminal", async (method, noted) => {
   const { run, mark } = withAgent();
   const { code, stdout } = await run(['auth', 'mine', method]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^Welcome!\nmine: logged in with /) });
   expect(JSON.parse(mark())).toEqual(noted);
 });
 
-test('an agent is asked in the tongue that is set for it', async () => {
+test('the agent is addressed in its configured dialect', async () => {
   const home = createHome();
   const script = path.resolve(import.meta.dirname, '../../fixtures/content-length.mjs');
   const mine = { command: process.execPath, args: [script, 'mine', 'login'], framing: 'content-length' };
@@ -66,7 +66,7 @@ test('an agent is asked in the tongue that is set for it', async () => {
   expect(home.processesLeft()).toEqual([]);
 });
 
-test('a key is for the user to set: where, and whether it is', async () => {
+test('for a method that needs a key, the output names the variable and says whether it is set', async () => {
   const { run } = withAgent();
   const { code, stderr } = await run(['auth', 'mine', 'key']);
   expect(code).toBe(7);
@@ -82,13 +82,13 @@ test.each([
   ['dies', 7, 'agent "mine" exited (code 5) before answering authenticate'],
   ['badly', 7, 'the login of agent "mine" failed with exit code 9\n  to try again, run: switchboard auth mine badly'],
   ['browse', 4, 'agent "mine" has no login method "browse"\n  did you mean "browser"?'],
-])('%s: exit code %i, in words', async (method, code, words) => {
+])('%s is exit code %i with an explanation', async (method, code, words) => {
   const { run, processesLeft } = withAgent();
   expect(await run(['auth', 'mine', method])).toMatchObject({ code, stderr: expect.stringContaining(words) });
   expect(processesLeft()).toEqual([]);
 });
 
-test('an agent that cannot be started: 7; one that is not configured: 4; with --json in the envelope', async () => {
+test('an agent that cannot be started is 7, an unknown one is 4; with --json both are in the envelope', async () => {
   const { run } = withAgent();
   expect(await run(['auth', 'absent'])).toMatchObject({
     code: 7,
@@ -98,7 +98,7 @@ test('an agent that cannot be started: 7; one that is not configured: 4; with --
   expect({ code, error: JSON.parse(stdout).error }).toMatchObject({ code: 4, error: { code: 'NOT_FOUND' } });
 });
 
-test('an agent that does not answer is told of with its last words and the setting that says how long it is waited for', async () => {
+test('an agent that does not answer is reported with its last stderr and the timeout setting', async () => {
   const home = createHome();
   const script = "console.error('asking the server for its certificate'); process.stdin.resume().on('end', () => process.exit(0));";
   const slow = { command: process.execPath, args: ['-e', script], timeouts: { initialize_ms: 2500 } };

@@ -1,4 +1,4 @@
-// `switchboard compare` as a person or a script runs it, with the embedded agents and some that misbehave.
+// `switchboard compare`, with the embedded agents and some that misbehave.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,7 @@ const fixture = (name: string) => ({ command: process.execPath, args: [path.reso
 const git = (home: Home, ...args: string[]) => execFileSync('git', args, { cwd: home.project, encoding: 'utf8' });
 const worktrees = (home: Home) => git(home, 'worktree', 'list', '--porcelain').match(/^worktree/gm)?.length;
 
-/** A repository with one commit, one change that is not committed, and one file that git does not know. */
+/** A repository with one commit, one uncommitted change and one untracked file. */
 function repository(home: Home): void {
   git(home, 'init', '-q');
   home.write('tracked.txt', 'one\n');
@@ -19,7 +19,7 @@ function repository(home: Home): void {
   home.write('untracked.txt', 'new\n');
 }
 
-test('without --write, all agents answer the one prompt, and a table says how long it took and what it used', async () => {
+test('without --write, all agents answer the prompt, and a table shows the duration and usage of each', async () => {
   const home = createHome();
   const { code, stdout } = await home.run(['compare', 'hello']);
   expect(code).toBe(0);
@@ -31,7 +31,7 @@ test('without --write, all agents answer the one prompt, and a table says how lo
   expect(readdirSync(home.project)).toEqual([]);
 });
 
-test('without --write nothing is written, also where the configuration has files served', async () => {
+test('without --write nothing is written, even if the configuration serves files', async () => {
   const home = createHome();
   const demo = { command: process.execPath, args: [path.resolve(import.meta.dirname, '../../../dist/demo-agent.js'), '--name', 'builder'] };
   const policy = { version: 1, allow: ['read($cwd/**)', 'edit($cwd/**)'] };
@@ -43,7 +43,7 @@ test('without --write nothing is written, also where the configuration has files
 });
 
 describe('with --write', () => {
-  test('each has a worktree with what is not committed too; the changed ones stay, named, and the project is as it was', async () => {
+  test('each agent gets a worktree that includes uncommitted changes; changed worktrees stay and are named, and the project is unchanged', async () => {
     const home = createHome();
     repository(home);
     const { code, stdout, stderr } = await home.run(['compare', '--write', '--json', '/edit', 'untracked.txt']);
@@ -66,7 +66,7 @@ describe('with --write', () => {
     expect(worktrees(home)).toBe(1);
   });
 
-  test('from a folder of a repository, in the same folder; what changed nothing is removed, and with --discard so is what did', async () => {
+  test('a subfolder of a repository maps to the same subfolder; unchanged worktrees are removed, and --discard removes changed ones too', async () => {
     const home = createHome();
     repository(home);
     mkdirSync(path.join(home.project, 'sub'));
@@ -93,7 +93,7 @@ describe('with --write', () => {
     expect(readdirSync(home.tmp)).toEqual([]);
   });
 
-  test('where there is no repository, a copy does; what is neither a file of its own nor allowed is refused and told', async () => {
+  test('without a repository a copy is used; special files and files that may not be read are left out and reported', async () => {
     const home = createHome();
     home.write('notes/a.txt', 'kept\n');
     const policy = home.write('../deny.yaml', 'version: 1\ndeny: ["edit(**/secret.txt)"]\n');
@@ -116,7 +116,7 @@ describe('with --write', () => {
   });
 });
 
-test('an agent that fails is part of the comparison, and its exit code that of the command', async () => {
+test('a failing agent is part of the comparison, and the command exits with its exit code', async () => {
   const home = createHome();
   home.write('given.json', {
     agent_servers: { good: demo(home, 'builder'), absent: { command: 'no-such-command' }, dies: fixture('crash-mid-turn') },
@@ -129,14 +129,14 @@ test('an agent that fails is part of the comparison, and its exit code that of t
   expect(stdout).toMatch(/== dies ==\nAgent "dies" exited/);
 });
 
-test('--timeout cancels those that take too long, and Ctrl-C all: what there is is shown', async () => {
+test('--timeout cancels slow agents and Ctrl-C cancels all; the results so far are shown', async () => {
   const home = createHome();
   const late = await home.run(['compare', '--timeout', '0.5', '/slow']);
   expect(late.code).toBe(3);
   expect(late.stdout).toMatch(/^sketcher +timeout /m);
   const { child, ended } = home.start(['compare', '--write', '--json', '/slow']);
   child.stdin.end();
-  // The agents are at it when the first of them has its directory and has been prompted.
+  // Both agents are working once the first has its directory and its prompt.
   await new Promise<void>((resolve) => child.stderr.on('data', (text: string) => void (text.includes('builder works in') && resolve())));
   child.kill('SIGINT');
   const { code, stdout } = await ended;
@@ -152,7 +152,7 @@ test.each([
   [['compare', 'x', '-a', 'builder', '-a', 'sketchr'], 4, 'unknown agent "sketchr"\n  did you mean "sketcher"?'],
   [['compare', 'x', '--discard'], 2, 'add --write'],
   [['compare'], 2, 'the prompt on stdin is empty\n  switchboard compare'],
-])('%j is refused with %i', async (words, code, said) => {
+])('%j is refused with exit code %i', async (words, code, said) => {
   expect(await createHome().run(words)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(said) });
 });
 

@@ -1,3 +1,4 @@
+// `switchboard demo`: the tour with the embedded agents.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -15,14 +16,14 @@ const HEADINGS = [
   '6. Everything is logged, without secrets',
 ];
 
-test('the tour shows two agents, a policy, a tool, a crash and a secret, whatever is configured, and leaves nothing behind', async () => {
+test('the tour shows two agents, a policy, a tool, a crash and a secret with any configuration, and leaves nothing behind', async () => {
   const home = createHome();
   home.write(home.userFile, NEVER);
   home.write('switchboard.jsonc', NEVER);
   const { code, stdout, stderr } = await home.run(['demo', '--fast'], { SWITCHBOARD_CONFIG: home.userFile, XDG_CONFIG_HOME: home.home });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const lines = stdout.trimEnd().split('\n');
-  // The commands at the end have the way to ours in them, however long it is.
+  // The commands at the end contain the path to our program, which may be long.
   expect(lines.slice(0, lines.indexOf('Next steps')).filter((line) => line.length > 80)).toEqual([]);
   expect(lines.length).toBeLessThanOrEqual(60);
   expect(lines.filter((line) => /^\d\. /.test(line))).toEqual(HEADINGS);
@@ -56,12 +57,12 @@ test('the tour shows two agents, a policy, a tool, a crash and a secret, whateve
   expect(readdirSync(home.project)).toEqual(['switchboard.jsonc']);
 });
 
-test('the picture of the tour in the README is of this tour', () => {
+test('the picture of the tour in the README matches the tour', () => {
   const picture = readFileSync(path.resolve(import.meta.dirname, '../../../docs/images/demo.svg'), 'utf8');
   expect(HEADINGS.filter((heading) => !picture.includes(heading))).toEqual([]);
 });
 
-test.runIf(HAS_TERMINAL)('at a terminal it has colours, and Ctrl-C ends it with nothing left behind', async () => {
+test.runIf(HAS_TERMINAL)('on a terminal it has colours, and Ctrl-C ends it with nothing left behind', async () => {
   const home = createHome();
   const tour = home.startInTerminal(['demo']);
   await tour.said(HEADINGS[1] as string);
@@ -74,7 +75,7 @@ test.runIf(HAS_TERMINAL)('at a terminal it has colours, and Ctrl-C ends it with 
   expect(readdirSync(home.tmp)).toEqual([]);
 });
 
-// Where there is a terminal, Ctrl-C was the first.
+// With a terminal, the test above covers SIGINT.
 test.each([...(HAS_TERMINAL ? [] : [{ signal: 'SIGINT', code: 130 } as const]), { signal: 'SIGTERM', code: 143 } as const])(
   '$signal ends the tour with exit code $code and leaves nothing behind',
   async ({ signal, code }) => {
@@ -88,7 +89,7 @@ test.each([...(HAS_TERMINAL ? [] : [{ signal: 'SIGINT', code: 130 } as const]), 
   },
 );
 
-test('a reader that leaves early ends the tour quietly', async () => {
+test('a reader that closes the pipe early ends the tour quietly', async () => {
   const home = createHome();
   const tour = home.start(['demo']);
   await tour.said('1. Two agents');
@@ -98,9 +99,9 @@ test('a reader that leaves early ends the tour quietly', async () => {
   expect(readdirSync(home.tmp)).toEqual([]);
 });
 
-test('a tour on which something does not hold ends with exit code 1 and says what', async () => {
+test('a tour with a failing step exits with 1 and names the step', async () => {
   const home = createHome();
-  // The connection ends first, and what it says of it comes later.
+  // The connection ends first, and its message comes later.
   const sabotage = `require('node:fs').closeSync(1); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300); console.error('no bits left'); process.exit(9);`;
   const saboteur = home.write('saboteur.cjs', `if (process.argv.includes('acp')) { ${sabotage} }`);
   const { code, stderr } = await home.run(['demo'], { NODE_OPTIONS: `--require=${saboteur}` });
@@ -109,7 +110,7 @@ test('a tour on which something does not hold ends with exit code 1 and says wha
   expect(readdirSync(home.tmp)).toEqual([]);
 });
 
-test('without a place for files there is no tour', async () => {
+test('without a place for temporary files there is no tour', async () => {
   const { code, stderr } = await createHome().run(['demo'], { TMPDIR: '/no/such/directory' });
   expect(code).toBe(1);
   expect(stderr).toContain('switchboard: the tour failed: ENOENT');
@@ -127,7 +128,7 @@ function pageOf(isTerminal: boolean, env: NodeJS.ProcessEnv, columns: number | u
   return written;
 }
 
-test('the same lines with and without colour, and no control characters of an agent on a terminal', () => {
+test('the lines are the same with and without colour, and no control characters from an agent reach a terminal', () => {
   const plain = '\n1. session/new\n   builder   hello\ufffd[2J there\n             + one more\n';
   expect(pageOf(true, { NO_COLOR: '1' })).toBe(plain);
   const coloured = pageOf(true, {});
@@ -135,12 +136,12 @@ test('the same lines with and without colour, and no control characters of an ag
   expect(coloured.replaceAll(/\p{Cc}\[\d+m/gu, '')).toBe(plain);
 });
 
-test('a line that does not fit is cut on a terminal, and only there', () => {
+test('a line that is too long is truncated, but only on a terminal', () => {
   expect(pageOf(true, { NO_COLOR: '1' }, 22)).toContain('   builder   hello\ufffd[…\n');
   expect(pageOf(false, {}, 22)).toContain('there\n');
 });
 
-test('a page that is to be read comes line by line, and stops at once when it is interrupted', async () => {
+test('a paced page is printed line by line, and stops at once when it is interrupted', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const interrupted = new AbortController();

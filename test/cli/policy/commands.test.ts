@@ -1,4 +1,4 @@
-// The commands of `switchboard policy`, run in process.
+// The commands of `switchboard policy`, run in this process.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -58,21 +58,21 @@ describe('policy check', () => {
     expect([code, out]).toEqual([0, expect.stringMatching(/^valid: .*good\.yaml \(1 rules, 1 examples\)\n$/)]);
   });
 
-  test('names every problem at its place and ends with 6', async () => {
+  test('names every problem with its location and exits with 6', async () => {
     const { code, err } = await run('check', file('bad.yaml', 'version: 1\ndefualt: ask\nallow: [ "exceute(ls)" ]\n'));
     expect(code).toBe(6);
     expect(err).toMatch(/bad\.yaml:2:1: unknown key "defualt"; did you mean "default"\?/);
     expect(err).toMatch(/bad\.yaml:3:10: allow\[0\]: expected an action .*did you mean "execute"\?/);
   });
 
-  test('warns of rules that do less than they look like', async () => {
+  test('warns about rules that cover less than they seem to', async () => {
     const { code, err } = await run('check', file('warn.yaml', 'version: 1\nallow: [ "execute(env ...)", "execute(node ...)" ]\n'));
     expect(code).toBe(0);
     expect(err).toContain('env starts another command');
     expect(err).toContain('node runs code');
   });
 
-  test('a file that is not there is 6', async () => {
+  test('a missing file is exit code 6', async () => {
     expect(await run('check', path.join(folder, 'absent.yaml'))).toMatchObject({ code: 6, err: expect.stringContaining('ENOENT') });
   });
 });
@@ -83,7 +83,7 @@ describe('policy explain', () => {
     return { code, ...(JSON.parse(out) as { ok: boolean; data: { verdict: string; [key: string]: unknown }; warnings: string[] }) };
   };
 
-  test('needs no configuration and no known agent, and speaks the envelope', async () => {
+  test('needs neither a configuration nor a known agent, and supports the JSON envelope', async () => {
     const answer = await json('--agent', 'nobody-knows', '--command', 'git status', '--cwd', folder);
     expect(answer).toMatchObject({
       ok: true,
@@ -92,25 +92,25 @@ describe('policy explain', () => {
     });
   });
 
-  test('says what stands against a command', async () => {
+  test('lists the reasons against a command', async () => {
     const { out } = await run('explain', '--agent', 'x', '--command', 'git log > $OUT', '--cwd', folder);
     expect(out).toMatch(/^opaque +a variable$/m);
     expect(out).toMatch(/^verdict +ask$/m);
   });
 
-  test('a link inside the project is judged by where it leads', async () => {
+  test('a link inside the project is evaluated by its target', async () => {
     const cwd = path.join(folder, 'project');
     expect((await json('--agent', 'x', '--path', 'link.txt', '--cwd', cwd)).data.verdict).toBe('ask');
     expect((await json('--agent', 'x', '--path', 'other.txt', '--cwd', cwd)).data.verdict).toBe('allow');
     expect((await json('--agent', 'x', '--command', 'cat link.txt', '--cwd', cwd)).data.verdict).toBe('ask');
   });
 
-  test('the exit code tells a denial only when asked to', async () => {
+  test('a denial changes the exit code only on request', async () => {
     expect((await run('explain', '--agent', 'x', '--path', '.env', '--action', 'read')).code).toBe(0);
     expect((await run('explain', '--agent', 'x', '--path', '.env', '--action', 'read', '--exit-code')).code).toBe(5);
   });
 
-  test('a tool goes by its action too: which agent may be asked', async () => {
+  test('a tool is evaluated by its action too: which agent may be prompted', async () => {
     const policy = file('delegate.yaml', 'version: 1\ndeny: [ "delegate(gemini)" ]\nallow: [ { action: delegate, agent: claude } ]\n');
     const asks = async (agent: string, other: string) =>
       (await json('--policy', policy, '--agent', agent, '--tool', other, '--action', 'delegate')).data.verdict;
@@ -119,7 +119,7 @@ describe('policy explain', () => {
     expect(await asks('codex', 'claude')).toBe('ask');
   });
 
-  test('a recorded frame is read as its agent writes it', async () => {
+  test('a recorded frame is read in the format of its agent', async () => {
     const recorded = (
       JSON.parse(fileText('test/policy/fixtures/permission-requests.json')) as { agent: string; before: unknown[]; request: unknown }[]
     ).find(({ agent, request }) => agent === 'codex' && JSON.stringify(request).includes('is_mcp_tool_approval'));
@@ -136,22 +136,22 @@ describe('policy explain', () => {
     });
   });
 
-  test('nobody to ask makes ask a deny', async () => {
+  test('if nobody can be asked, ask becomes deny', async () => {
     expect((await json('--agent', 'x', '--command', 'npm publish', '--headless')).data).toMatchObject({ verdict: 'deny', wasAsk: true });
   });
 
-  test('control characters of a command do not reach the terminal', async () => {
+  test('control characters in a command do not reach the terminal', async () => {
     const { out } = await run('explain', '--agent', 'x', '--command', 'ls \u001b[2J');
     expect(out).not.toContain('\u001b');
   });
 
-  test.each([[[]], [['--command', 'ls', '--path', 'x']]])('one question at a time: %j is a usage error', async (argv) => {
+  test.each([[[]], [['--command', 'ls', '--path', 'x']]])('%j is a usage error: one action at a time', async (argv) => {
     expect((await run('explain', '--agent', 'x', ...argv)).code).toBe(2);
   });
 });
 
 describe('policy test', () => {
-  test('runs cases and ends with 8 when one comes out otherwise', async () => {
+  test('runs the cases and exits with 8 if one has an unexpected decision', async () => {
     const policy = file('p.yaml', 'version: 1\ndeny: [ { id: no, command: "rm ..." } ]\nallow: [ "execute(ls ...)", "mcp(a:*)" ]\n');
     const good = file(
       'good-cases.yaml',

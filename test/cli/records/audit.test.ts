@@ -1,3 +1,4 @@
+// `switchboard audit verify` and `audit tail`.
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -6,7 +7,7 @@ import { createHome, type Home } from '../command.ts';
 
 const stateOf = (home: Home) => path.join(home.home, '.local', 'state', 'acp-switchboard');
 
-/** A home whose log holds so many decisions. */
+/** A home whose audit log has this many decisions. */
 function withDecisions(count: number) {
   const home = createHome();
   const audit = createAudit(stateOf(home), { redact: (text) => text });
@@ -34,7 +35,7 @@ function withDecisions(count: number) {
 }
 
 describe('audit verify', () => {
-  test('says that a log is intact', async () => {
+  test('reports that a log is intact', async () => {
     const { home, file } = withDecisions(5);
     expect(await home.run(['audit', 'verify'])).toEqual({ code: 0, stdout: `intact: ${file} (5 decisions)\n`, stderr: '' });
     const { code, stdout } = await home.quick(['audit', 'verify', '--json']);
@@ -46,7 +47,7 @@ describe('audit verify', () => {
     ['edited', (lines) => lines.with(2, (lines[2] ?? '').replace('allow', 'deny')), 'line 3 was changed after it was written'],
     ['missing', (lines) => lines.toSpliced(2, 1), 'before line 3, number 3 is missing'],
     ['reordered', (lines) => lines.with(1, lines[2] ?? '').with(2, lines[1] ?? ''), 'line 2 (number 3) is not where it was written'],
-  ])('a line that is %s is named, with exit code 8', async (kind, edit, says) => {
+  ])('a line that is %s is reported with exit code 8', async (kind, edit, says) => {
     const { home, file, change } = withDecisions(5);
     change(edit);
     const { code, stdout, stderr } = await home.quick(['audit', 'verify']);
@@ -60,14 +61,14 @@ describe('audit verify', () => {
     });
   });
 
-  test('a line that a crash cut off is a note', async () => {
+  test('a line that a crash truncated is a note, not a problem', async () => {
     const { home, file } = withDecisions(2);
     appendFileSync(file, '{"seq":3,');
     const { code, stderr } = await home.quick(['audit', 'verify']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('note: line 3 breaks off') });
   });
 
-  test('another file may be named', async () => {
+  test('another file can be given', async () => {
     const { home, file } = withDecisions(1);
     const copy = home.write('copy.jsonl', readFileSync(file, 'utf8'));
     const { code, stdout, stderr } = await home.quick(['audit', 'verify', '--file', 'copy.jsonl']);
@@ -75,7 +76,7 @@ describe('audit verify', () => {
     expect(stderr).toContain('copy.head is not there, so lines missing at the end would not be seen');
   });
 
-  test('without a log it says so, to people and programs', async () => {
+  test('a missing log is reported, as text and as JSON', async () => {
     const home = createHome();
     const { code, stdout, stderr } = await home.quick(['audit', 'verify', '--json']);
     expect(code).toBe(4);
@@ -86,7 +87,7 @@ describe('audit verify', () => {
     });
   });
 
-  test('a log that cannot be read is told as such', async () => {
+  test('an unreadable log is reported as unreadable', async () => {
     const home = createHome();
     mkdirSync(path.join(stateOf(home), 'audit.jsonl'), { recursive: true });
     chmodSync(stateOf(home), 0o700);
@@ -96,7 +97,7 @@ describe('audit verify', () => {
 });
 
 describe('audit tail', () => {
-  test('shows the newest decisions, the last one last', async () => {
+  test('shows the newest decisions, oldest first', async () => {
     const { home } = withDecisions(15);
     const { code, stdout } = await home.quick(['audit', 'tail']);
     const lines = stdout.trimEnd().split('\n');
@@ -107,13 +108,13 @@ describe('audit tail', () => {
     expect((await home.quick(['audit', 'tail', '-n', '100'])).stdout.trimEnd().split('\n')).toHaveLength(15);
   });
 
-  test('is one envelope for programs', async () => {
+  test('prints one JSON envelope', async () => {
     const { home, file } = withDecisions(3);
     const { stdout } = await home.quick(['audit', 'tail', '-n', '2', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, data: { file, lines: [{ seq: 2 }, { seq: 3, summary: 'execute: step 3' }] } });
   });
 
-  test('goes on with what comes, until it is interrupted', async () => {
+  test('follows new decisions until it is interrupted', async () => {
     const { home, decide } = withDecisions(2);
     const { child, said, ended } = home.start(['audit', 'tail', '-n', '1', '--follow']);
     await said('step 2');
@@ -125,7 +126,7 @@ describe('audit tail', () => {
     expect((await ended).stdout).not.toContain('step 1');
   });
 
-  test('as JSON lines, with --json', async () => {
+  test('prints JSON lines with --json', async () => {
     const { home, decide } = withDecisions(1);
     const { child, said, ended } = home.start(['audit', 'tail', '-f', '--json']);
     await said('step 1');
@@ -139,7 +140,7 @@ describe('audit tail', () => {
     expect(lines.map(({ seq }) => seq)).toEqual([1, 2]);
   });
 
-  test('what an agent put into a line cannot steer the terminal', async () => {
+  test("an agent's text in a line cannot control the terminal", async () => {
     const { home, file } = withDecisions(1);
     appendFileSync(file, `${JSON.stringify({ seq: 2, prev: 'x', summary: '\u001b[2J\u0007' })}\n`);
     const { stdout } = await home.quick(['audit', 'tail']);
@@ -148,7 +149,7 @@ describe('audit tail', () => {
     expect(stdout).not.toContain('\u0007');
   });
 
-  test.each([['-1'], ['many'], ['1.5']])('%s is no number of lines', async (count) => {
+  test.each([['-1'], ['many'], ['1.5']])('%s is not a valid number of lines', async (count) => {
     const { code, stderr } = await createHome().quick(['audit', 'tail', `--lines=${count}`]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('expected a whole number') });
   });

@@ -1,4 +1,4 @@
-// `switchboard logs`: what is in the frame log, for people and for programs.
+// `switchboard logs`: the frame log, as text and as JSON.
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createHome, type Home, INITIALIZE } from '../command.ts';
@@ -23,14 +23,14 @@ function logHome(files: Readonly<Record<string, string>>): Home & { readonly env
 const data = (stdout: string) => JSON.parse(stdout).data.records;
 
 describe('records', () => {
-  test('of several processes are shown in the order of time, and a torn line is passed over', async () => {
+  test('of several processes are shown in order of time, and a truncated line is skipped', async () => {
     const home = logHome({ 'a.jsonl': lines(record(1), record(3)), 'b.jsonl': `${lines(record(2))}{"t":17,"le` });
     const { code, stdout } = await home.quick(['logs', '--json'], home.env);
     expect(code).toBe(0);
     expect(data(stdout).map(({ id }: { id: number }) => id)).toEqual([1, 2, 3]);
   });
 
-  test('are those that all terms take, and the last so many', async () => {
+  test('are filtered by all terms and limited to the last N', async () => {
     const home = logHome({
       'a.jsonl': lines(...[1, 2, 3, 4].map((n) => record(n, { ms: n * 100 })), record(5, { leg: 'other', ms: 900 })),
     });
@@ -38,7 +38,7 @@ describe('records', () => {
     expect(data(stdout).map(({ id }: { id: number }) => id)).toEqual([3, 4]);
   });
 
-  test('are for people a line each, without anything that drives a terminal', async () => {
+  test('are printed one per line, without control characters', async () => {
     const home = logHome({
       'a.jsonl': lines(record(1, { session: 's\u001b[2J', ms: 12, error: -32603 }), { t: 1, event: 'dropped', records: 7 }),
     });
@@ -49,7 +49,7 @@ describe('records', () => {
     );
   });
 
-  test('of the last failure are those of the agent that failed, up to then', async () => {
+  test('of the last failure are those of the failed agent, up to the failure', async () => {
     const home = logHome({
       'a.jsonl': lines(
         record(1),
@@ -65,7 +65,7 @@ describe('records', () => {
     expect(data(stdout)).toEqual([record(1), { t: record(3).t, leg: 'codex', event: 'down', reason: 'agent_exited' }]);
   });
 
-  test('of the last failure are also those of a turn that failed; where nothing did, that is said with what was looked for', async () => {
+  test('of the last failure include a failed turn; without a failure, a message says what was searched', async () => {
     const failed = record(3, { dir: 'fromAgent', kind: 'response', method: 'session/prompt', error: -32603 });
     const home = logHome({ 'a.jsonl': lines(record(1), record(2, { leg: 'other' }), failed, record(4)) });
     const { stdout } = await home.quick(['logs', '--last-failure', '--json'], home.env);
@@ -76,7 +76,7 @@ describe('records', () => {
   });
 });
 
-test('with --follow they come as they are written', async () => {
+test('with --follow are printed as they are written', async () => {
   const home = logHome({ 'a.jsonl': lines(record(1)) });
   const following = home.start(['logs', '--follow', '--json'], home.env);
   await following.said('"id":1');
@@ -90,13 +90,13 @@ test('with --follow they come as they are written', async () => {
 test.each([
   [['logs', 'codex'], '"codex" is not a filter'],
   [['logs', '-n', 'many'], '--lines expects a whole number'],
-])('%j is refused with what to write instead', async (args, words) => {
+])('%j is refused with the correct syntax', async (args, words) => {
   const { code, stderr } = await createHome().quick(args);
   expect(code).toBe(2);
   expect(stderr).toContain(words);
 });
 
-test('no record is no failure, and it is said where they would be', async () => {
+test('are not required: an empty log is no error, and the message names the directory', async () => {
   const { code, stdout, stderr } = await createHome().quick(['logs']);
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toContain('log.frames');

@@ -1,4 +1,4 @@
-// `switchboard replay` and `switchboard redact` as commands: what they refuse, and with which words.
+// `switchboard replay` and `switchboard redact`: bad input, differences and redacted output.
 import { expect, test } from 'vitest';
 import { createHome } from '../command.ts';
 
@@ -21,7 +21,7 @@ test.each([
   expect(stderr).toContain(words);
 });
 
-test('replay --strict ends with 8 and names the first difference', async () => {
+test('replay --strict exits with 8 and names the first difference', async () => {
   const home = createHome();
   const player = home.start(['replay', home.write('good.jsonl', RECORDING), '--strict']);
   expect(await player.request('initialize', { a: 2 })).toMatchObject({ result: { protocolVersion: 1 } });
@@ -31,10 +31,10 @@ test('replay --strict ends with 8 and names the first difference', async () => {
   expect(stderr).toContain('another initialize than was recorded');
 });
 
-// Made on the spot, so that no scanner takes this file for a leak.
+// Built at run time, so that secret scanners do not report this file.
 const key = `ghp_${'Z9'.repeat(18)}`;
 
-test('redact takes secrets out of a recording, also where they are split, and out of any other file', async () => {
+test('redact removes secrets from a recording, even if they are split across frames, and from any other file', async () => {
   const home = createHome();
   const chunk = (text: string) =>
     line('agent->client', {

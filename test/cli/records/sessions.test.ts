@@ -1,4 +1,4 @@
-// `switchboard sessions`: what the proxy has written down of sessions, listed, shown, exported, searched, deleted.
+// `switchboard sessions`: stored sessions listed, shown, exported, searched and deleted.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -53,7 +53,7 @@ function sessionsHome() {
 }
 
 describe('the list', () => {
-  test('has the sessions that are not gone, the one used last first, with what is known of them', async () => {
+  test('shows the sessions that still exist with their details, most recently used first', async () => {
     const { run } = sessionsHome();
     const { sessions } = JSON.parse((await run('list', '--json')).stdout).data;
     expect(sessions).toEqual([
@@ -90,13 +90,13 @@ describe('the list', () => {
     [['--since', '2026-01-03'], ['one-1']],
     [['--since', '1d'], []],
     [['--limit', '1'], ['one-1']],
-  ])('with %j has only those', async (flags, expected) => {
+  ])('is filtered by %j', async (flags, expected) => {
     expect(await sessionsHome().ids('list', ...flags)).toEqual(expected);
   });
 });
 
 describe('a session', () => {
-  test('is shown as text that does not drive the terminal', async () => {
+  test('is shown as text without control characters', async () => {
     const { stdout } = await sessionsHome().run('show', 'one-1');
     expect(stdout).toContain('[Prompt]\nWhere is the Needle?');
     expect(stdout).toContain('[Agent]\nIn the hay<script>\ufffd[2J');
@@ -105,7 +105,7 @@ describe('a session', () => {
     expect(stdout).not.toContain('\u001b');
   });
 
-  test('is exported as Markdown whose fences hold, as JSON, and as a page in which nothing runs', async () => {
+  test('is exported as Markdown with intact fences, as JSON, and as a page without active content', async () => {
     const { run } = sessionsHome();
     expect((await run('export', 'one-1')).stdout).toContain('````\n/x\n-a\n+```\n\n````');
     expect(JSON.parse((await run('export', 'one-1', '--format', 'json')).stdout).transcript).toHaveLength(6);
@@ -115,7 +115,7 @@ describe('a session', () => {
     expect(stdout).toContain("default-src 'none'");
   });
 
-  test('is found by words said in it, whatever their case', async () => {
+  test('is found by words in it, case-insensitively', async () => {
     const { ids, run } = sessionsHome();
     expect(await ids('search', 'needle', 'hay')).toEqual(['one-1']);
     expect(await ids('search', 'needle', 'nowhere')).toEqual([]);
@@ -124,7 +124,7 @@ describe('a session', () => {
     expect(stderr).toContain('no session contains: needle nowhere');
   });
 
-  test('that is deleted is gone, with what was said in it', async () => {
+  test('is deleted with its transcript', async () => {
     const { run, ids, state } = sessionsHome();
     expect((await run('delete', 'one-1')).code).toBe(0);
     expect(existsSync(path.join(state, 'transcripts/one-1.jsonl'))).toBe(false);
@@ -137,7 +137,7 @@ describe('a session', () => {
     [['show', 'one'], 4, 'matches 2 sessions'],
     [['list', '--since', 'once'], 2, 'invalid time "once"'],
     [['list', '--limit', '0'], 2, '--limit expects a whole number'],
-  ])('%j is refused with what to do', async (args, code, words) => {
+  ])('%j is refused with advice', async (args, code, words) => {
     const ended = await sessionsHome().run(...args);
     expect(ended.code).toBe(code);
     expect(ended.stderr).toContain(words);

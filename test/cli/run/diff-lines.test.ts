@@ -1,3 +1,4 @@
+// The diff that `run` shows for an edit.
 import { expect, test } from 'vitest';
 import { diffLines } from '../../../src/cli/run/diff-lines.ts';
 import fc from '../../generated.ts';
@@ -5,7 +6,7 @@ import fc from '../../generated.ts';
 const MARKS = { same: ' ', added: '+', removed: '-', hunk: '' };
 const shown = (before: string, after: string) => diffLines(before, after).map(({ kind, text }) => `${MARKS[kind]}${text}`);
 
-test('a changed line stands with its neighbours, and where it is', () => {
+test('a changed line is shown with its context and its position', () => {
   const lines = Array.from({ length: 12 }, (_, i) => `line ${i + 1}`);
   expect(shown(lines.join('\n'), lines.with(5, 'other').join('\n'))).toEqual([
     '@@ -3,7 +3,7 @@',
@@ -30,18 +31,18 @@ test.each([
   expect(shown(before, after)).toEqual(lines);
 });
 
-test('changes far apart are two hunks', () => {
+test('distant changes are separate hunks', () => {
   const lines = Array.from({ length: 30 }, (_, i) => `${i}`);
   const hunks = shown(lines.join('\n'), lines.with(2, 'x').with(25, 'y').join('\n')).filter((line) => line.startsWith('@@'));
   expect(hunks).toEqual(['@@ -1,6 +1,6 @@', '@@ -23,7 +23,7 @@']);
 });
 
-test('what was added and what was there make the new text, what was removed and what was there the old', () => {
+test('unchanged plus added lines are in the new text, unchanged plus removed lines in the old text', () => {
   const text = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 7 }).map((lines) => lines.map((line) => `${line}\n`).join(''));
   fc.assert(
     fc.property(text, text, (before, after) => {
       fc.pre(before !== after);
-      // Short enough for everything to be near a change, or else too far from it to be shown.
+      // With more than one hunk, the lines between the hunks are left out.
       const lines = diffLines(before, after);
       const side = (kind: string) => lines.filter((line) => line.kind === kind || line.kind === 'same').map((line) => `${line.text}\n`);
       const isPart = (whole: string, part: string) => whole.includes(part);

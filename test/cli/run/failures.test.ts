@@ -1,4 +1,4 @@
-// What `run` makes of an error: words, a way on, and an exit code by what the switchboard says in `data`, not by its words.
+// How `run` reports an error: a message, a hint, and an exit code that depends on the error's `data`, not on its message.
 import { expect, test } from 'vitest';
 import { CommandFailure } from '../../../src/cli/failure.ts';
 import { describeFailure } from '../../../src/cli/run/failures.ts';
@@ -14,11 +14,11 @@ test.each([
   ['in details', { details: 'quota exceeded' }],
   ['in a message', { message: 'quota exceeded' }],
   ['as a text', 'quota exceeded'],
-])('what an agent says %s stands behind "Internal error"', (_, data) => {
+])('what an agent says %s is shown after "Internal error"', (_, data) => {
   expect(told('Internal error', data)).toMatchObject({ message: 'Internal error: quota exceeded', exitCode: 1 });
 });
 
-test('it is cleaned, cut, and not said twice', () => {
+test("the agent's text is redacted, truncated and not repeated", () => {
   expect(told('Internal error', { details: 'password hunter2' }).message).toBe('Internal error: password [redacted]');
   expect(told('Internal error', 'x'.repeat(9999)).message.length).toBeLessThan(600);
   expect(told('quota exceeded', { details: 'quota exceeded' }).message).toBe('quota exceeded');
@@ -35,11 +35,11 @@ test.each([
   [{ reason: 'agent_exited', atStart: true }, 7],
   [{ reason: 'agent_exited' }, 1],
   [{}, 1],
-])('%j: exit code %i', (data, exitCode) => {
+])('data %j is exit code %i', (data, exitCode) => {
   expect(told('Agent "mine" is not available', { agent: 'mine', ...data })).toMatchObject({ exitCode });
 });
 
-test('why it failed is said in place of when it may be tried again; its only words are said once, and so is the way on', () => {
+test("the cause replaces the retry time; the agent's output and the hint are not repeated", () => {
   const message =
     'Agent "mine" exited (code 3) before answering; its last output: "no key". To find out why, run: switchboard agents test mine';
   const data = { agent: 'mine', reason: 'backing-off', stderr: ['no key'], cause: { reason: 'agent_exited', message } };

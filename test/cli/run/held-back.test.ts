@@ -1,3 +1,4 @@
+// Messages about agents are held back while a turn may still fail with the same text.
 import { expect, test } from 'vitest';
 import { createHeldBack } from '../../../src/cli/run/run.ts';
 
@@ -6,7 +7,7 @@ function heldBack() {
   return { said, ...createHeldBack((text) => void said.push(text)) };
 }
 
-test('what is said of an agent is left to a failure that has the same words; all else is said', () => {
+test('a message about an agent is dropped if the failure contains it; all other messages are printed', () => {
   const { said, say, releaseAttached } = heldBack();
   say('records are not kept');
   say('Agent "a" exited (code 1)');
@@ -16,7 +17,7 @@ test('what is said of an agent is left to a failure that has the same words; all
   expect(said).toEqual(['records are not kept', 'Agent "b" exited (code 2)']);
 });
 
-test('when the turn goes on it is said, once', () => {
+test('messages are printed once when the turn continues', () => {
   const { said, say, release } = heldBack();
   say('Agent "a" exited (code 1)');
   say('Agent "a" exited (code 1)');

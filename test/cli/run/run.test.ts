@@ -1,3 +1,4 @@
+// `switchboard run`: output formats, prompts, files, sessions, terminals and failures.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
@@ -8,7 +9,7 @@ const frames = (stdout: string) =>
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
-/** An agent that does not hear a cancel, and writes where it is told to. */
+/** An agent that ignores cancel and writes to the path in its prompt. */
 const stubborn = { command: process.execPath, args: [path.resolve(import.meta.dirname, '../../fixtures/ignores-cancel.mjs'), 'mine'] };
 const builder = {
   command: process.execPath,
@@ -16,11 +17,11 @@ const builder = {
 };
 const YES = { version: 1, allow: ['read($cwd/**)', 'edit($cwd/**)'] };
 
-/** A configuration beside which the demo agents do not step in: an agent of this name, run by this program. */
+/** A configuration without the demo agents: one agent with this name and this program. */
 const configured = (home: Home, agent: object, more: object = {}) => home.write('given.json', { agent_servers: { mine: agent }, ...more });
 
-describe('what it shows', () => {
-  test('text: the words as they stream, and everything else behind a tag', async () => {
+describe('the output', () => {
+  test('as text streams the answer and tags everything else', async () => {
     const { code, stdout } = await createHome().run(['run', '/plan']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^\[commands\] \/plan .*\n\[thought\] .+\n\[plan\]\n {2}\[ \] Understand the work ahead\n/);
@@ -28,12 +29,12 @@ describe('what it shows', () => {
     expect(stdout).toMatch(/\[usage\] \d+ of 200000 tokens\n$/);
   });
 
-  test('simple: the assistant alone', async () => {
+  test("as simple has only the assistant's answer", async () => {
     const { code, stdout } = await createHome().run(['run', '-o', 'simple', '-a', 'builder', 'hello']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^Builder here\. You said: "hello"\. [^\n]*\n$/) });
   });
 
-  test.each(['jsonl', 'json'])('%s: which agent, then every frame both ways, and nothing else', async (kind) => {
+  test.each(['jsonl', 'json'])('as %s has the agent, then every frame in both directions, and nothing else', async (kind) => {
     const { code, stdout } = await createHome().run(['run', '-o', kind, 'hello']);
     expect(code).toBe(0);
     const all = frames(stdout);
@@ -49,13 +50,13 @@ describe('what it shows', () => {
 });
 
 describe('the prompt', () => {
-  test('is what is piped in, when there are no words', async () => {
+  test('is read from stdin if there are no arguments', async () => {
     const { child, ended } = createHome().start(['run', '-o', 'simple']);
     child.stdin.end('from a pipe\n');
     expect((await ended).stdout).toContain('You said: "from a pipe"');
   });
 
-  test('may stand behind --, whatever it begins with', async () => {
+  test('may follow --, whatever it starts with', async () => {
     expect((await createHome().run(['run', '-o', 'simple', '--', '--help', 'me'])).stdout).toContain('You said: "--help me"');
   });
 
@@ -67,7 +68,7 @@ describe('the prompt', () => {
     });
   });
 
-  test('takes files along', async () => {
+  test('includes files', async () => {
     const home = createHome();
     home.write('notes.txt', 'some notes');
     const { code, stdout } = await home.run(['run', '-o', 'jsonl', '--file', 'notes.txt', 'look']);
@@ -81,13 +82,13 @@ describe('the prompt', () => {
 });
 
 describe('files', () => {
-  test('are not written without --write: the agent does not even hear that they could be', async () => {
+  test('are not written without --write: the agent is not offered the capability', async () => {
     const home = createHome();
     expect((await home.run(['run', '/edit', 'a.txt'])).stdout).toContain('your editor lets me change no files');
     expect(readdirSync(home.project)).toEqual([]);
   });
 
-  test('are written with it, where a policy allows what nobody can be asked', async () => {
+  test('are written with --write if a policy allows what nobody can approve', async () => {
     const home = createHome();
     const policy = home.write('p.yaml', JSON.stringify(YES));
     const { stdout } = await home.run(['run', '--write', '--policy', policy, '/edit', 'a.txt']);
@@ -95,7 +96,7 @@ describe('files', () => {
     expect(readFileSync(path.join(home.project, 'a.txt'), 'utf8')).toContain('Sketcher was here');
   });
 
-  test('and without a policy, nobody to ask is a no, which is said with what to do about it', async () => {
+  test('are not written without a policy and without a terminal; the denial is reported with advice', async () => {
     const home = createHome();
     const { stdout, stderr } = await home.run(['run', '--write', '/edit', 'a.txt']);
     expect(stdout).toContain('I left a.txt as it was');
@@ -106,7 +107,7 @@ describe('files', () => {
     expect(denied.stderr).toMatch(/^switchboard: denied: edit: .*a\.txt; deny by rule deny\[0\] \(.*p\.yaml:3\)$/m);
   });
 
-  test('outside of the working directory are read with --yolo, and written never', async () => {
+  test('outside the working directory are read with --yolo, but never written', async () => {
     const home = createHome();
     const config = configured(home, stubborn);
     const outside = home.write('../outside.txt', 'theirs');
@@ -120,7 +121,7 @@ describe('files', () => {
 });
 
 describe('a session', () => {
-  test('can be kept by its id and taken up again', async () => {
+  test('can be saved by its id and resumed', async () => {
     const home = createHome();
     await home.run(['run', '-a', 'builder', '--save-session', 'id.txt', 'one']);
     const id = readFileSync(path.join(home.project, 'id.txt'), 'utf8').trim();
@@ -132,12 +133,12 @@ describe('a session', () => {
     expect(first.params.name).toBe('builder');
   });
 
-  test('that is not there: exit code 4', async () => {
+  test('that does not exist is exit code 4', async () => {
     const { code, stderr } = await createHome().run(['run', '--resume', 'nothing', 'hi']);
     expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining('unknown session "nothing"') });
   });
 
-  test('has its mode and options set first, and says which there are', async () => {
+  test('gets its mode and options first, and unknown values are refused with a list', async () => {
     const home = createHome();
     const { stdout } = await home.run(['run', '-o', 'simple', '--mode', 'code', '/whoami']);
     expect(stdout).toContain('"mode": "code"');
@@ -151,7 +152,7 @@ describe('a session', () => {
     });
   });
 
-  test('shows its commands without a prompt', async () => {
+  test('lists its commands without a prompt', async () => {
     const { code, stdout } = await createHome().run(['run', '--list-commands']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\[commands\] \/plan .*\n$/) });
     const home = createHome();
@@ -159,7 +160,7 @@ describe('a session', () => {
     expect(none).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('announced no commands within 0.5 s') });
   });
 
-  test('in which nothing was asked is not left behind, one whose turn failed is', async () => {
+  test('without a prompt is not kept; one whose turn failed is', async () => {
     const home = createHome();
     await home.run(['run', '--mode', 'warp', 'x']);
     await home.run(['run', '--list-commands']);
@@ -176,7 +177,7 @@ describe('a session', () => {
   });
 });
 
-test('without --write nothing is written or run, also where the configuration has files and terminals served', async () => {
+test('without --write nothing is written or run, even if the configuration serves files and terminals', async () => {
   const home = createHome();
   const policy = { version: 1, allow: [...YES.allow, 'execute'] };
   const config = configured(home, builder, { workspace: 'serve-missing', policy });
@@ -189,7 +190,7 @@ test('without --write nothing is written or run, also where the configuration ha
 });
 
 describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
-  /** What the terminal shows, and keys for it. */
+  /** What the terminal shows, and a way to type. */
   function atTerminal(home: Home, words: readonly string[]) {
     const extra = { NO_COLOR: '1', SWITCHBOARD_HOME: path.join(home.home, 'state') };
     const { child, ended } = home.startInTerminal(words, extra);
@@ -200,7 +201,7 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
     const shows = (text: string, times = 1) =>
       vi.waitFor(() => expect(screen.split(text).length).toBeGreaterThan(times), { timeout: 25_000, interval: 20 });
     const asks = (times: number) => shows('> ', times);
-    /** Only then are keys for it: one that comes before is the terminal's own, which takes Ctrl-D for the end of a line. */
+    /** Before the prompt the terminal itself handles keys, and takes Ctrl-D for the end of input. */
     const asksBehind = (text: string) =>
       vi.waitFor(() => expect(screen.slice(screen.lastIndexOf(text))).toContain('> '), { timeout: 25_000, interval: 20 });
     return {
@@ -216,7 +217,7 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
   test.each([
     ['y', true],
     ['n', false],
-  ])('a permission question shows the change and its keys; %s is the answer', async (key, isWritten) => {
+  ])('a permission request shows the change and its keys; %s answers it', async (key, isWritten) => {
     const home = createHome();
     const { type, shows, ended } = atTerminal(home, ['run', '--write', '/edit a.txt']);
     await shows('[permission]');
@@ -227,7 +228,7 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
     expect(existsSync(path.join(home.project, 'a.txt'))).toBe(isWritten);
   });
 
-  test('Ctrl-C in a permission question is for the turn as well', async () => {
+  test('Ctrl-C at a permission request cancels the turn too', async () => {
     const home = createHome();
     const { type, shows, ended } = atTerminal(home, ['run', '--write', '/edit a.txt']);
     await shows('  n  ');
@@ -236,14 +237,14 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
     expect(existsSync(path.join(home.project, 'a.txt'))).toBe(false);
   });
 
-  test('Ctrl-C is a key like any other: it cancels the turn', async () => {
+  test('Ctrl-C as a key cancels the turn', async () => {
     const { type, shows, ended } = atTerminal(createHome(), ['run', '/slow']);
     await shows('2 of');
     type('\u0003');
     expect(await ended).toBe(130);
   });
 
-  test('-i asks for one prompt after the other in one session, and Ctrl-C ends a turn and not the session', async () => {
+  test('-i reads several prompts in one session, and Ctrl-C ends a turn but not the session', async () => {
     const { type, shows, asks, ended } = atTerminal(createHome(), ['run', '-i', '-o', 'simple']);
     await asks(1);
     type('first\r');
@@ -256,14 +257,14 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
     type('/whoami\r');
     await shows('"turns": 3');
     await asks(4);
-    type('\u001b[A\u001b[A\u001b[A\r'); // the third prompt back
+    type('\u001b[A\u001b[A\u001b[A\r'); // the third prompt from the end
     await shows('You said: "first"', 2);
-    await asks(8); // each step back has drawn the line anew
+    await asks(8); // each step through the history redraws the line
     type('\u0004');
     expect(await ended).toBe(0);
   });
 
-  test('-i: what an agent says while somebody types comes above the line, which is drawn anew; a turn that is cancelled says so', async () => {
+  test('-i: agent output appears above the line that the user types, which is redrawn; a cancelled turn is reported', async () => {
     const { type, shows, asks, asksBehind, ended, screen } = atTerminal(createHome(), ['run', '-i']);
     await shows('[commands]');
     await asks(1);
@@ -274,10 +275,10 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
     type('\u0004');
     expect(await ended).toBe(0);
     const [before = ''] = screen().split('[commands]');
-    if (before.includes('> ')) expect(before.endsWith('\u001b[0J')).toBe(true); // the line is wiped first
+    if (before.includes('> ')) expect(before.endsWith('\u001b[0J')).toBe(true); // the line is erased first
   });
 
-  test('a command that talks with a program says what it waits for', async () => {
+  test('a command that speaks a protocol on stdin says so when stdin is a terminal', async () => {
     const { type, shows, ended } = atTerminal(createHome(), ['acp']);
     await shows('waiting for an editor on stdin, but stdin is a terminal');
     type('\u0003');
@@ -285,8 +286,8 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  test('Ctrl-C cancels the turn: exit code 130, and nothing is left running', async () => {
+describe('failures', () => {
+  test('Ctrl-C cancels the turn: exit code 130, and no process is left', async () => {
     const home = createHome();
     const { child, said, ended } = home.start(['run', '/slow']);
     await said('2 of');
@@ -295,13 +296,13 @@ describe('what goes wrong', () => {
     expect(home.processesLeft()).toEqual([]);
   });
 
-  test('a second Ctrl-C ends at once what does not hear the first; SIGTERM ends everything in good order', async () => {
+  test('a second Ctrl-C kills an agent that ignores the first; SIGTERM shuts down gracefully', async () => {
     const home = createHome();
     const { child, said, ended } = home.start(['run', '--config', configured(home, stubborn), 'hang']);
     await said('hanging');
     child.kill('SIGINT');
     child.kill('SIGINT');
-    const again = setInterval(() => child.kill('SIGINT'), 200); // two signals at once may arrive as one
+    const again = setInterval(() => child.kill('SIGINT'), 200); // two signals at once may be delivered as one
     expect((await ended).code).toBe(130);
     clearInterval(again);
     const told = home.start(['run', '/slow']);
@@ -311,19 +312,19 @@ describe('what goes wrong', () => {
     expect(home.processesLeft()).toEqual([]);
   });
 
-  test('not done in time: exit code 3', async () => {
+  test('a timeout is exit code 3', async () => {
     const { code, stderr } = await createHome().run(['run', '--timeout', '0.5', '/slow']);
     expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('did not finish within 0.5 s') });
   });
 
-  test('an agent that is not there: exit code 4, and who is', async () => {
+  test('an unknown agent is exit code 4, and the error lists the configured agents', async () => {
     expect(await createHome().run(['run', '-a', 'bilder', 'x'])).toMatchObject({
       code: 4,
       stderr: expect.stringContaining('did you mean "builder"?'),
     });
   });
 
-  test('a command that cannot be started: exit code 7, and no stack trace', async () => {
+  test('a command that cannot be started is exit code 7, without a stack trace', async () => {
     const home = createHome();
     const { code, stderr } = await home.run(['run', '--config', configured(home, { command: 'no-such-agent' }), 'x']);
     expect(code).toBe(7);
@@ -332,7 +333,7 @@ describe('what goes wrong', () => {
     expect(stderr).not.toContain('    at ');
   });
 
-  test('a configuration with a mistake: exit code 6', async () => {
+  test('an invalid configuration is exit code 6', async () => {
     const home = createHome();
     expect((await home.run(['run', '--config', configured(home, { command: 5 }), 'x'])).code).toBe(6);
   });
@@ -344,7 +345,7 @@ describe('what goes wrong', () => {
     [['run', '-o', 'yaml', 'x'], 'Allowed choices are'],
     [['run', '--file', 'nowhere.txt', 'x'], 'cannot read attachment nowhere.txt (ENOENT)'],
     [['run', '-a', 'builder', '--image', 'notes.txt', 'x'], 'does not accept images'],
-  ])('%j: exit code 2', async (words, complaint) => {
+  ])('%j is exit code 2', async (words, complaint) => {
     expect(await createHome().run(words)).toMatchObject({ code: 2, stderr: expect.stringContaining(complaint) });
   });
 });

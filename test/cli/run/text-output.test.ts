@@ -1,3 +1,4 @@
+// The text output of `run`, update by update.
 import { expect, test } from 'vitest';
 import { createPaint } from '../../../src/cli/run/paint.ts';
 import { createSimpleOutput, createTextOutput } from '../../../src/cli/run/text-output.ts';
@@ -58,7 +59,7 @@ const TURN = [
   chunk('Done.\n'),
 ];
 
-test('a turn, as it stands on a page', () => {
+test('a whole turn is formatted for a pipe', () => {
   expect(shown(TURN)).toBe(`[commands] /plan /test
 [thought] Let me think.
 Hello, world.
@@ -79,11 +80,11 @@ Done.
 `);
 });
 
-test('simple is what the assistant says and nothing else', () => {
+test("simple output is the assistant's text and nothing else", () => {
   expect(shown(TURN, { simple: true })).toBe('Hello, world.Done.\n');
 });
 
-test('on a terminal, an agent cannot move the cursor, change colours or reverse the direction of writing', () => {
+test('on a terminal, an agent cannot move the cursor, change colours or reverse the text direction', () => {
   const words = '\u001b[2Jgone\rover\u202eback\u0007 tab\t\n';
   expect(shown([chunk(words)], { terminal: true })).toBe('\ufffd[2Jgone\ufffdover\ufffdback\ufffd tab\t\n');
   expect(shown([chunk(words)])).toBe(words);
@@ -96,6 +97,6 @@ test.each([
   [{ sessionUpdate: 'tool_call' }],
   [{ sessionUpdate: 'plan', entries: 'x' }],
   [chunk(undefined as never)],
-])('an update of an odd shape breaks nothing: %j', (update) => {
+])('an update with an unexpected shape is harmless: %j', (update) => {
   expect(() => shown([update])).not.toThrow();
 });

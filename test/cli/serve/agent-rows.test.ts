@@ -1,8 +1,9 @@
+// Agents in the console's table.
 import { expect, test } from 'vitest';
 import { agentRows } from '../../../src/cli/serve/agent-rows.ts';
 import type { Connection } from '../../../src/proxy/api.ts';
 
-test('capabilities are named by their paths, and those nested without end are left out', () => {
+test('capabilities are listed by path, and those nested too deep are left out', () => {
   const endless = JSON.parse(`${'{"a":'.repeat(20_000)}true${'}'.repeat(20_000)}`);
   const answer = { agentCapabilities: { loadSession: true, promptCapabilities: { image: true, audio: false }, endless } };
   const connection = {

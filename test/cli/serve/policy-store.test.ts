@@ -1,3 +1,4 @@
+// Where the console saves rules, and how it writes them.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -24,11 +25,11 @@ test.each([
   ['a preset', [source('standard')], { why: expect.stringContaining('the preset "standard", which is not a file of yours') }],
   ['a policy in the configuration', [source({ version: 1 })], { why: expect.stringContaining(`is inline in ${from}`) }],
   ['--policy FILE', [], { file: '/x/y.yaml' }],
-])('rules go into a file of the user’s, and else it is said what to do: %s', (_, policies, place) => {
+])('rules go into a file of the user; otherwise a message says what to do: %s', (_, policies, place) => {
   expect(storeOf(policies).place()).toMatchObject(place);
 });
 
-test('--policy PRESET, and no policy at all, are no place for rules', async () => {
+test('rules cannot be saved with --policy PRESET or without a policy', async () => {
   expect(storeOf([], undefined, '/pkg/config/policies/ci.yaml').place()).toMatchObject({
     why: expect.stringContaining('not a file of yours'),
   });
@@ -37,8 +38,8 @@ test('--policy PRESET, and no policy at all, are no place for rules', async () =
   await expect(none.write((text) => text)).rejects.toThrow('there is no policy');
 });
 
-test('the console’s own file begins as what was in force, is private, and keeps the old text when it changes', async () => {
-  const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-house-'));
+test("the console's own file starts as a copy of the shipped policy, is private, and each change keeps a backup", async () => {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-policy-store-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const [shipped, own] = ['shipped.yaml', 'own.yaml'].map((name) => path.join(dir, name)) as [string, string];
   writeFileSync(shipped, '# ours\n');
@@ -55,13 +56,13 @@ test('the console’s own file begins as what was in force, is private, and keep
     '# ours\none\n',
     ['again'],
   ]);
-  // Somebody has taken it away: it begins anew.
+  // If the file was deleted, it starts again as a copy.
   rmSync(own);
   expect(await second.read()).toBe('# ours\n');
 });
 
-test('what several pages save at once is all there, also when one of them fails', async () => {
-  const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-house-'));
+test('rules that several pages save at once are all kept, even if one of the writes fails', async () => {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-policy-store-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const [shipped, own] = ['shipped.yaml', 'own.yaml'].map((name) => path.join(dir, name)) as [string, string];
   writeFileSync(shipped, '# ours\n');

@@ -1,3 +1,4 @@
+// Stored sessions in the console's list.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -7,7 +8,7 @@ import { createSessionLog } from '../../../src/store/sessions/session-store.ts';
 import { appendStats } from '../../../src/store/transcripts/session-stats.ts';
 import { transcriptsDir } from '../../../src/store/transcripts/transcript-files.ts';
 
-test('sessions of all processes are listed as they come and change; while nothing does, nothing is read', () => {
+test('sessions of all processes are listed as they change; without a change nothing is read again', () => {
   const dir = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-stored-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const stored = storedSessions(

@@ -1,3 +1,4 @@
+// Files that the console serves for its sessions.
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -21,7 +22,7 @@ function stage() {
 }
 const OUTSIDE = 'outside the session directories';
 
-test('files of all the directories that a session was opened with are reached, and no others, also not by a link', async () => {
+test('a session reaches files in all of its directories and no others, not even through a link', async () => {
   const { host, at, read } = stage();
   symlinkSync(at('other'), at('more', 'way-out'));
   host.look([at('cwd'), at('more')])('s');
@@ -35,16 +36,16 @@ test('files of all the directories that a session was opened with are reached, a
   expect(readFileSync(at('other', 'a.txt'), 'utf8')).toBe('of other\n');
 });
 
-test('a directory that is swapped for a link after it was looked at leads nowhere', async () => {
+test('a directory that was replaced by a link after the check cannot be reached', async () => {
   const { host, at, read } = stage();
-  const lend = host.look([at('cwd'), at('more')]);
+  const attach = host.look([at('cwd'), at('more')]);
   renameSync(at('more'), at('before'));
   symlinkSync(at('other'), at('more'));
-  lend('s');
+  attach('s');
   await expect(read('more', 'a.txt')).rejects.toThrow(OUTSIDE);
 });
 
-test('a session that is not open, or is over, has no files', async () => {
+test('a session that is not open or has ended has no files', async () => {
   const { host, at, read } = stage();
   await expect(read('cwd', 'a.txt')).rejects.toThrow('not open here');
   host.look([at('cwd')])('s');

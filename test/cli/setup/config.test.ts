@@ -1,3 +1,4 @@
+// `switchboard config path`, `config validate` and `config trust`, run as the built command.
 import { symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -5,7 +6,7 @@ import { createHome } from '../command.ts';
 
 const AGENTS = { agent_servers: { one: { command: 'one-agent' }, two: { command: 'two-agent' } } };
 
-test('path lists the files that are used, the strongest last', async () => {
+test('path lists the files in use, highest precedence last', async () => {
   const home = createHome();
   const own = home.write(home.userFile, AGENTS);
   const ofProject = home.write('switchboard.jsonc', { default_agent: 'two' });
@@ -16,7 +17,7 @@ test('path lists the files that are used, the strongest last', async () => {
   });
 });
 
-test('path names the place for a file where there is none', async () => {
+test('path names the default location if there is no file', async () => {
   const home = createHome();
   const { code, stdout, stderr } = await home.quick(['config', 'path']);
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
@@ -27,14 +28,14 @@ test.each([
   { words: ['config', 'path', '--config', 'given.jsonc'], env: {}, by: '--config' },
   { words: ['--config', 'given.jsonc', 'config', 'path'], env: {}, by: '--config' },
   { words: ['config', 'path'], env: { SWITCHBOARD_CONFIG: 'given.jsonc' }, by: '$SWITCHBOARD_CONFIG' },
-])('path says so when a file is named by $by', async ({ words, env, by }) => {
+])('path says so if a file is selected by $by', async ({ words, env, by }) => {
   const home = createHome();
   home.write(home.userFile, AGENTS);
   const given = home.write('given.jsonc', 'not even JSON');
   expect(await home.quick(words, env)).toEqual({ code: 0, stdout: `${given}\tfrom ${by}\n`, stderr: '' });
 });
 
-test('validate says what is valid', async () => {
+test('validate reports the files and the agents', async () => {
   const home = createHome();
   const own = home.write(home.userFile, AGENTS);
   home.write('switchboard.json', { default_agent: 'two' });
@@ -43,7 +44,7 @@ test('validate says what is valid', async () => {
   expect(stdout).toBe(`valid: ${own}, ${path.join(home.project, 'switchboard.json')}\nagents: one, two (default)\n`);
 });
 
-test('validate looks at the policy too, with the eyes of `policy check`', async () => {
+test('validate also checks the policy, as `policy check` does', async () => {
   const home = createHome();
   const own = home.write(home.userFile, { ...AGENTS, policy: 'mine.yaml' });
   const policy = path.join(path.dirname(own), 'mine.yaml');
@@ -60,10 +61,10 @@ test('validate looks at the policy too, with the eyes of `policy check`', async 
   home.write('switchboard.json', { policy: 'theirs.yaml' });
   const { code, stdout, stderr } = await home.run(['config', 'validate']);
   expect({ code, policy: stdout.split('\n')[2] }).toEqual({ code: 0, policy: `policy: ${policy} (user, 1 rule)` });
-  expect(stderr).toContain("the project's policy"); // it cannot be read, and must not keep anybody from starting
+  expect(stderr).toContain("the project's policy"); // an unreadable project policy is a warning, not an error
 });
 
-test('validate with a file looks at that file alone, and names every problem in it', async () => {
+test('validate with a file checks only that file, and names every problem in it', async () => {
   const home = createHome();
   home.write(home.userFile, AGENTS);
   const file = home.write('given.jsonc', '{\n  "agent_servers": { "a b": { "command": 7 } },\n  "default_agent": "c",\n  "lag": {}\n}');
@@ -88,7 +89,7 @@ test('validate without any configuration says that there is none', async () => {
   expect(stderr).toContain('no configuration found');
 });
 
-test('validate of a file that is not there: exit code 6', async () => {
+test('validate of a missing file is exit code 6', async () => {
   const { code, stderr } = await createHome().quick(['config', 'validate', 'missing.jsonc']);
   expect({ code, stderr: stderr.replace(/\/.*\//, '') }).toEqual({
     code: 6,
@@ -96,7 +97,7 @@ test('validate of a file that is not there: exit code 6', async () => {
   });
 });
 
-test('an agent that is switched off is named as such, and not as one there is none of', async () => {
+test('a disabled agent is reported as disabled, not as unknown', async () => {
   const home = createHome();
   home.write(home.userFile, { agent_servers: { idle: { command: 'idle-agent', enabled: false }, one: { command: 'one-agent' } } });
   expect((await home.quick(['config', 'validate'])).stdout).toContain('agents: one (default)\ndisabled: idle\n');
@@ -113,14 +114,14 @@ test('an agent that is switched off is named as such, and not as one there is no
   );
 });
 
-test('the example that comes with the package is valid', async () => {
+test('the example that is shipped with the package is valid', async () => {
   const example = path.resolve(import.meta.dirname, '../../../config/switchboard.example.jsonc');
   const { code, stdout } = await createHome().quick(['config', 'validate', example]);
   expect(code).toBe(0);
   expect(stdout).toContain('agents: claude (default), gemini');
 });
 
-test("trust lets a project's file bring agents, until its content changes", async () => {
+test('trust lets a project file define agents until its content changes', async () => {
   const home = createHome();
   home.write(home.userFile, AGENTS);
   const file = home.write('switchboard.jsonc', { agent_servers: { three: { command: 'three-agent' } } });
@@ -142,7 +143,7 @@ test("trust lets a project's file bring agents, until its content changes", asyn
   expect((await home.quick(['config', 'validate'])).stdout).toContain('agents: one (default), two\n');
 });
 
-test('trust says what the file may start from now on, without the secrets in it', async () => {
+test('trust lists the programs that the file may now start, without the secrets in it', async () => {
   const home = createHome();
   home.write('switchboard.jsonc', {
     agent_servers: {
@@ -165,13 +166,13 @@ test('trust says what the file may start from now on, without the secrets in it'
   ]);
 });
 
-test('trust of a file that is not there: exit code 6', async () => {
+test('trust of a missing file is exit code 6', async () => {
   const { code, stderr } = await createHome().quick(['config', 'trust', 'missing.jsonc']);
   expect(code).toBe(6);
   expect(stderr).toContain('missing.jsonc:1:1: cannot read the file (ENOENT)');
 });
 
-test('trust that cannot be written down says so in one sentence', async () => {
+test('trust that cannot be saved is reported in one sentence', async () => {
   const home = createHome();
   home.write('switchboard.jsonc', {});
   symlinkSync('/dev/null', path.join(home.home, 'state'));

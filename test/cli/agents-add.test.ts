@@ -1,4 +1,4 @@
-// `switchboard agents add` and `agents remove`, as the built command.
+// `switchboard agents add` and `agents remove`, run as the built command.
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'jsonc-parser/lib/esm/main.js';
@@ -12,6 +12,7 @@ const CATALOGUE = JSON.parse(read(path.resolve(import.meta.dirname, '../../confi
   distribution: { npx: { package: string } };
 }[];
 const pinned = (id: string) => CATALOGUE.find((agent) => agent.id === id)?.distribution.npx.package ?? '';
+const USING_NPX = `using npx: gemini of ${pinned('gemini')} is not installed. npx fetches ${pinned('gemini')} on first use`;
 
 const WRITTEN = `// my agents
 {
@@ -24,7 +25,7 @@ const WRITTEN = `// my agents
 }
 `;
 
-/** A program on PATH that belongs to an npm package, as `npm install --global` would put it. */
+/** Puts a program on PATH that belongs to an npm package, as `npm install --global` would. */
 function installed(home: Home, name: string, pack: string, version: string): string {
   const folder = path.join(home.home, 'lib', 'node_modules', pack);
   const bin = path.join(home.home, 'bin');
@@ -36,12 +37,12 @@ function installed(home: Home, name: string, pack: string, version: string): str
   return bin;
 }
 
-test('a file is made when there is none: commented, private, valid, the agent pinned to a version', async () => {
+test('without a configuration file, add creates one: commented, private, valid, with the agent pinned to a version', async () => {
   const home = createHome();
   const { code, stdout, stderr } = await home.run(['agents', 'add', 'gemini'], { PATH: '/usr/bin:/bin' });
   expect(code).toBe(0);
   expect(stdout).toContain(`+      "args": ["-y", "${pinned('gemini')}", "--acp"]`);
-  expect(stderr).toContain(`using npx: gemini of ${pinned('gemini')} is not installed`);
+  expect(stderr).toContain(USING_NPX);
   expect(stderr).toContain('switchboard agents add gemini --install');
   expect(statSync(home.userFile).mode & 0o777).toBe(0o600);
   expect(read(home.userFile)).toContain('// The agents by name');
@@ -58,18 +59,18 @@ test('an installed program is started directly, by the absolute paths of node an
   expect(stderr).toContain('the installed version is 0.50.0');
 });
 
-test('a program of that name that belongs to another package is not taken for the agent', async () => {
+test("a program with the agent's name from another package is not used", async () => {
   const home = createHome();
   const bin = installed(home, 'gemini', 'gemini-protocol-browser', '1.0.0');
   const { stderr } = await home.quick(['agents', 'add', 'gemini'], { PATH: `${bin}:/usr/bin` });
-  expect(stderr).toContain('using npx: ');
+  expect(stderr).toContain(USING_NPX);
 });
 
-test('--install has npm fetch the package once, and the agent then starts without npx', async () => {
+test('--install fetches the package from npm once, and the agent then starts without npx', async () => {
   const home = createHome();
   const bin = path.join(home.home, 'bin');
   mkdirSync(bin);
-  // An npm that does what npm would do, without a network.
+  // A stand-in for npm that needs no network.
   writeFileSync(
     path.join(bin, 'npm'),
     `#!${process.execPath}
@@ -103,7 +104,7 @@ fs.appendFileSync(${JSON.stringify(path.join(home.home, 'npm-calls'))}, 'called 
   expect(read(path.join(home.home, 'npm-calls'))).toBe('called ');
 });
 
-test('an install that fails says so, and leaves the configuration alone', async () => {
+test('a failed install is reported and leaves the configuration unchanged', async () => {
   const home = createHome();
   const { code, stderr } = await home.quick(['agents', 'add', 'gemini', '--install'], { PATH: '/nowhere' });
   expect(code).toBe(1);
@@ -111,7 +112,7 @@ test('an install that fails says so, and leaves the configuration alone', async 
   expect(existsSync(home.userFile)).toBe(false);
 });
 
-test('any agent can be added by its command; comments and commas stay, the old text is kept, secrets of others are not shown', async () => {
+test('any agent can be added by its command; comments and commas stay, a backup is kept, and the secrets of other agents are not shown', async () => {
   const home = createHome();
   home.write(home.userFile, WRITTEN);
   const { code, stdout } = await home.quick([
@@ -144,7 +145,7 @@ test('any agent can be added by its command; comments and commas stay, the old t
   expect(stdout).toContain(`${home.userFile}.bak`);
 });
 
-test('without an id it lists what there is to add', async () => {
+test('without an id, add lists the available agents', async () => {
   const home = createHome();
   const bin = installed(home, 'gemini', '@google/gemini-cli', '0.50.0');
   const { code, stdout } = await home.quick(['agents', 'add'], { PATH: bin });
@@ -154,7 +155,7 @@ test('without an id it lists what there is to add', async () => {
   expect(data.agents.map(({ id }: { id: string }) => id)).toEqual(CATALOGUE.map(({ id }) => id));
 });
 
-test('adding twice changes nothing the second time', async () => {
+test('adding the same agent again changes nothing', async () => {
   const home = createHome();
   const words = ['agents', 'add', 'mine', '--command', 'our-agent', '--', '--acp'];
   await home.quick(words);
@@ -164,7 +165,7 @@ test('adding twice changes nothing the second time', async () => {
   expect(existsSync(`${home.userFile}.bak`)).toBe(false);
 });
 
-test('an agent of that name that is set up otherwise is replaced only when asked', async () => {
+test('an existing agent with another command is replaced only with --force', async () => {
   const home = createHome();
   home.write(home.userFile, WRITTEN);
   const words = ['agents', 'add', 'claude', '--command', 'other'];
@@ -188,7 +189,7 @@ test('--dry-run shows the change and writes nothing', async () => {
   expect(read(home.userFile)).toBe(WRITTEN);
 });
 
-test('remove takes the entry and its line, and nothing else', async () => {
+test('remove deletes the entry with its line, and nothing else', async () => {
   const home = createHome();
   home.write(home.userFile, WRITTEN);
   const { code, stdout } = await home.quick(['agents', 'remove', 'old', '--json']);
@@ -197,7 +198,7 @@ test('remove takes the entry and its line, and nothing else', async () => {
   expect(read(home.userFile)).toBe(WRITTEN.replace(/ *"old".*\n/, ''));
 });
 
-test('a link is followed: the file behind it is edited, and the link stays', async () => {
+test('a symlink is followed: its target is edited, and the link stays', async () => {
   const home = createHome();
   const kept = home.write(path.join(home.home, 'dotfiles', 'switchboard.jsonc'), WRITTEN);
   mkdirSync(path.dirname(home.userFile), { recursive: true });
@@ -207,7 +208,7 @@ test('a link is followed: the file behind it is edited, and the link stays', asy
   expect(read(kept)).toContain('our-agent');
 });
 
-test('--config and $SWITCHBOARD_CONFIG name the file to edit', async () => {
+test('--config and $SWITCHBOARD_CONFIG select the file to edit', async () => {
   const home = createHome();
   home.write('given.jsonc', WRITTEN);
   await home.quick(['agents', 'add', 'mine', '--command', 'our-agent', '--config', 'given.jsonc']);
@@ -249,7 +250,7 @@ test.each([
   expect(read(home.userFile)).toBe(WRITTEN);
 });
 
-test('a file that cannot be parsed is refused with the place, and left alone', async () => {
+test('a file with a syntax error is refused with its location and left unchanged', async () => {
   const home = createHome();
   home.write(home.userFile, '{ "agent_servers": { ');
   const { code, stderr } = await home.quick(['agents', 'add', 'gemini']);
@@ -258,7 +259,7 @@ test('a file that cannot be parsed is refused with the place, and left alone', a
   expect(read(home.userFile)).toBe('{ "agent_servers": { ');
 });
 
-test('a file that cannot be written is said in one sentence', async () => {
+test('a file that cannot be written is reported in one sentence', async () => {
   const home = createHome();
   home.write(path.join(home.home, '.config', 'acp-switchboard'), 'a file where a folder should be');
   const { code, stderr } = await home.quick(['agents', 'add', 'x', '--command', 'x']);

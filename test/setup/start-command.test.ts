@@ -18,7 +18,7 @@ test('what is not installed is left to npx, pinned, and said', () => {
     args: ['-y', '@x/one@1.0.0', '--acp'],
     how: 'runner',
     warnings: [
-      expect.stringContaining('one of @x/one@1.0.0 is not installed'),
+      'using npx: one of @x/one@1.0.0 is not installed. npx fetches @x/one@1.0.0 on first use',
       'it needs Node >=22, but this is v20.20.2',
       'npx is not on your PATH',
     ],

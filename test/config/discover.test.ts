@@ -1,3 +1,4 @@
+// Which configuration files are found, and in which order they apply.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
@@ -8,13 +9,13 @@ import { configError, createSandbox } from './sandbox.ts';
 
 const naming = (name: string) => ({ agent_servers: { [name]: { command: name } } });
 
-test('without any file the origin is none, and there are no agents but all the defaults', async () => {
+test('without any file the origin is none, there are no agents, and all settings have their defaults', async () => {
   const { config, ...rest } = await createSandbox().load();
   expect(rest).toMatchObject({ files: [], notices: [], origin: 'none' });
   expect(config).toMatchObject({ agents: [], defaultAgent: '', explicitDefault: false, routes: [], initializeWaitMs: 10_000 });
 });
 
-test('--config beats $SWITCHBOARD_CONFIG, which beats the file of the user', async () => {
+test('--config overrides $SWITCHBOARD_CONFIG, which overrides the user file', async () => {
   const sandbox = createSandbox();
   const flag = sandbox.write('project/flag.jsonc', naming('flag'));
   const env = sandbox.write('project/env.jsonc', naming('env'));
@@ -25,7 +26,7 @@ test('--config beats $SWITCHBOARD_CONFIG, which beats the file of the user', asy
   expect(await sandbox.load({ env: { SWITCHBOARD_CONFIG: '' } })).toMatchObject({ origin: 'user', files: [sandbox.userFile] });
 });
 
-test('a file that is named stands alone: neither the user file nor a project file adds to it', async () => {
+test('a file that is given explicitly is used alone, without the user file and project files', async () => {
   const sandbox = createSandbox();
   const flag = sandbox.write('flag.jsonc', naming('flag'));
   sandbox.write(sandbox.userFile, naming('user'));
@@ -38,13 +39,13 @@ test('a file that is named stands alone: neither the user file nor a project fil
 test.each([
   { by: '--config', options: { configFlag: 'gone.jsonc' } },
   { by: '$SWITCHBOARD_CONFIG', options: { env: { SWITCHBOARD_CONFIG: 'gone.jsonc' } } },
-])('a missing file that $by names is an error that says so', async ({ by, options }) => {
+])('a missing file set by $by is an error that says so', async ({ by, options }) => {
   const sandbox = createSandbox();
   const { message } = await configError(sandbox.load(options));
   expect(message).toBe(`${path.join(sandbox.project, 'gone.jsonc')}:1:1: file not found (set by ${by})`);
 });
 
-test('a user file that is there and cannot be read is an error', async () => {
+test('a user file that exists and cannot be read is an error', async () => {
   const sandbox = createSandbox();
   mkdirSync(sandbox.userFile, { recursive: true });
   expect((await configError(sandbox.load())).message).toContain('cannot read the file (EISDIR)');
@@ -61,7 +62,7 @@ test.each([
   expect(userConfigFile({ env, home: '/home/u', platform })).toBe(path.join(dir, 'acp-switchboard', 'config.jsonc'));
 });
 
-test('the nearest project file upwards counts, and .jsonc before .json', async () => {
+test('the nearest project file in a parent directory applies, and .jsonc comes before .json', async () => {
   const sandbox = createSandbox();
   sandbox.write(sandbox.userFile, { agent_servers: { a: { command: 'a' }, b: { command: 'b' }, c: { command: 'c' } } });
   sandbox.write('project/switchboard.json', { default_agent: 'b' });
@@ -76,7 +77,7 @@ test('the nearest project file upwards counts, and .jsonc before .json', async (
   expect((await sandbox.load({ cwd })).config.defaultAgent).toBe('a');
 });
 
-test('the user file met on the way up is not a project file', async () => {
+test('the user file is not a project file, even if the search finds it', async () => {
   const sandbox = createSandbox();
   sandbox.write(sandbox.userFile, naming('user'));
   symlinkSync(sandbox.userFile, path.join(sandbox.project, 'switchboard.jsonc'));
@@ -87,7 +88,7 @@ test.each([
   { what: 'a directory', make: (file: string) => mkdirSync(file) },
   { what: 'a link to an endless device', make: (file: string) => symlinkSync('/dev/zero', file) },
   { what: 'a pipe that nobody writes to', make: (file: string) => execFileSync('mkfifo', [file]) },
-])('$what in the place of a project file is passed over with a notice', async ({ make }) => {
+])('$what in place of a project file is skipped with a notice', async ({ make }) => {
   const sandbox = createSandbox();
   sandbox.write(sandbox.userFile, naming('user'));
   make(path.join(sandbox.project, 'switchboard.jsonc'));
@@ -96,14 +97,14 @@ test.each([
   expect(notices).toEqual([expect.stringMatching(/^ignoring .*switchboard\.jsonc: cannot read it \(not a regular file\)$/)]);
 });
 
-test('a project file too large to be one is passed over with a notice', async () => {
+test('a project file that is too large is skipped with a notice', async () => {
   const sandbox = createSandbox();
   sandbox.write('project/switchboard.jsonc', ' '.repeat(300_000));
   expect((await sandbox.load()).notices).toEqual([expect.stringContaining('larger than')]);
 });
 
-test.skipIf(process.platform === 'win32')('a project file without read permission is passed over', async () => {
-  becomeOrdinaryUser(); // for good, so this test is the last: parts that load later may lie where only root can read
+test.skipIf(process.platform === 'win32')('a project file without read permission is skipped with a notice', async () => {
+  becomeOrdinaryUser(); // permanent, so this test is the last: modules that load later may be readable only by root
   const sandbox = createSandbox();
   chmodSync(sandbox.write('project/switchboard.jsonc', {}), 0);
   expect((await sandbox.load()).notices).toEqual([expect.stringContaining('EACCES')]);

@@ -1,4 +1,4 @@
-// The tables of docs/configuration.md, made from the JSON Schema: what a key means stands in one place, the option schemas in src/.
+// The tables of docs/configuration.md, generated from the JSON Schema: the option schemas in src/ are the only place that says what a key means.
 
 export type Schema = {
   readonly type?: string;
@@ -15,7 +15,7 @@ export type Schema = {
 
 const MARKED = /(<!-- keys: (\S+) -->\n).*?(<!-- end of keys -->)/gs;
 
-/** The document with each marked table as the schema has it now. */
+/** The document with each marked table generated from the current schema. */
 export function withTables(document: string, schema: Schema): string {
   return document.replaceAll(MARKED, (_, begin: string, where: string, end: string) => {
     const rows = where === 'top' ? rowsOf(schema, false) : rowsOf(at(schema, where.split('.')), true);
@@ -23,7 +23,7 @@ export function withTables(document: string, schema: Schema): string {
   });
 }
 
-/** `agent_servers.NAME`: a word in capitals is any key; `routes[]` is an element of a list. */
+/** `agent_servers.NAME`: a word in capitals stands for any key; `routes[]` is an element of a list. */
 function at(schema: Schema, [word = '', ...rest]: readonly string[]): Schema {
   const key = word.replace('[]', '');
   const found = /^[A-Z]+$/.test(key) ? schema.additionalProperties : schema.properties?.[key];
@@ -32,7 +32,7 @@ function at(schema: Schema, [word = '', ...rest]: readonly string[]): Schema {
   return rest.length === 0 ? inner : at(inner, rest);
 }
 
-/** A row for each key; those of an object inside go by both names. */
+/** A row for each key. Keys of a nested object are named by their path. */
 function rowsOf({ properties = {}, required = [] }: Schema, isFlat: boolean, before = ''): string[] {
   return Object.entries(properties).flatMap(([key, value]) => {
     if (isFlat && value.properties !== undefined) return rowsOf(value, true, `${before}${key}.`);

@@ -1,3 +1,4 @@
+// The cache of validated configurations: a text that was valid is not validated again.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
@@ -22,53 +23,53 @@ const GOOD = `{
   },
 }`;
 
-/** How often the schema was asked while `content` was loaded. */
-async function asks(sandbox: ReturnType<typeof createSandbox>, content: unknown, version = '1.0.0'): Promise<number> {
+/** How often the schema ran while `content` was loaded. */
+async function validations(sandbox: ReturnType<typeof createSandbox>, content: unknown, version = '1.0.0'): Promise<number> {
   const before = seen.validated;
   await sandbox.load({ configFlag: sandbox.write('given.jsonc', content), version });
   return seen.validated - before;
 }
 
-describe('a text that was found good', () => {
-  test('is not checked again, and says the same', async () => {
+describe('a text that was valid', () => {
+  test('is not validated again and gives the same configuration', async () => {
     const sandbox = createSandbox();
     const configFlag = sandbox.write('given.jsonc', GOOD);
     const { config: first } = await sandbox.load({ configFlag, version: '1.0.0' });
-    expect(await asks(sandbox, GOOD)).toBe(0);
+    expect(await validations(sandbox, GOOD)).toBe(0);
     expect((await sandbox.load({ configFlag, version: '1.0.0' })).config).toEqual(first);
     expect(first.agents[0]?.args).toEqual(['//not a comment', 'a,}', '"/*', '\\']);
   });
 
-  test('is checked again when anything of it has changed, and by another version', async () => {
+  test('is validated again when its text or our version changes', async () => {
     const sandbox = createSandbox();
-    expect(await asks(sandbox, GOOD)).toBe(1);
-    expect(await asks(sandbox, `${GOOD} `)).toBe(1);
-    expect(await asks(sandbox, GOOD, '1.0.1')).toBe(1);
-    expect(await asks(sandbox, GOOD, '1.0.1')).toBe(0);
+    expect(await validations(sandbox, GOOD)).toBe(1);
+    expect(await validations(sandbox, `${GOOD} `)).toBe(1);
+    expect(await validations(sandbox, GOOD, '1.0.1')).toBe(1);
+    expect(await validations(sandbox, GOOD, '1.0.1')).toBe(0);
   });
 
-  test('is checked again where nothing can be remembered', async () => {
+  test('is validated again if nothing can be cached', async () => {
     const sandbox = createSandbox();
     writeFileSync(sandbox.stateDir, 'not a directory');
-    expect(await asks(sandbox, GOOD)).toBe(1);
-    expect(await asks(sandbox, GOOD)).toBe(1);
+    expect(await validations(sandbox, GOOD)).toBe(1);
+    expect(await validations(sandbox, GOOD)).toBe(1);
   });
 
-  test.each(['', '{', '{}', '"x"', '[1,null]'])('is checked again when the list of them is %j', async (list) => {
+  test.each(['', '{', '{}', '"x"', '[1,null]'])('is validated again if the cache file contains %j', async (list) => {
     const sandbox = createSandbox();
-    await asks(sandbox, GOOD);
+    await validations(sandbox, GOOD);
     writeFileSync(path.join(sandbox.stateDir, 'checked.json'), list);
-    expect(await asks(sandbox, GOOD)).toBe(1);
-    expect(await asks(sandbox, GOOD)).toBe(0);
+    expect(await validations(sandbox, GOOD)).toBe(1);
+    expect(await validations(sandbox, GOOD)).toBe(0);
   });
 
-  test('leaves nothing but its fingerprint behind', async () => {
+  test('leaves only its fingerprint in the cache', async () => {
     const sandbox = createSandbox();
-    await asks(sandbox, { agent_servers: { a: { command: 'x', env: { KEY: 'canary-7' } } } });
+    await validations(sandbox, { agent_servers: { a: { command: 'x', env: { KEY: 'canary-7' } } } });
     expect(readFileSync(path.join(sandbox.stateDir, 'checked.json'), 'utf8')).toMatch(/^\[\s*"[0-9a-z]{22}"\s*\]$/);
   });
 
-  test('is read with care all the same when it does not fit what is around it: the place is named', async () => {
+  test('still reports a location when the environment makes it invalid', async () => {
     const sandbox = createSandbox();
     const configFlag = sandbox.write('given.jsonc', '{\n  "agent_servers": { "a": { "command": "$' + '{env:NAME}" } }\n}');
     await sandbox.load({ configFlag, version: '1.0.0', env: { NAME: 'x' } });
@@ -76,7 +77,7 @@ describe('a text that was found good', () => {
     expect(message).toContain('given.jsonc:2:');
   });
 
-  test('keeps the order of its agents, also of those called like numbers', async () => {
+  test('keeps the order of its agents, even if their names look like numbers', async () => {
     const sandbox = createSandbox();
     const content = '{"agent_servers":{"b":{"command":"x"},"2":{"command":"x"},"1":{"command":"x"}}}';
     for (let n = 0; n < 2; n++) {
@@ -86,7 +87,7 @@ describe('a text that was found good', () => {
   });
 });
 
-test('a text that is not good is never remembered', async () => {
+test('an invalid text is never cached', async () => {
   const sandbox = createSandbox();
   for (const content of ['{', '{"agent_servers":{"a":{"command":7}}}', '{"agent_servers":{"a":{"command":"x"},"a":{"command":"y"}}}']) {
     const configFlag = sandbox.write('given.jsonc', content);
@@ -96,7 +97,7 @@ test('a text that is not good is never remembered', async () => {
   expect(existsSync(path.join(sandbox.stateDir, 'checked.json'))).toBe(false);
 });
 
-test('however strings and comments are mixed, the second reading is the first', async () => {
+test('for any mix of strings and comments, the second load equals the first', async () => {
   const piece = fc.constantFrom('"', '\\"', '\\\\', '//', '/*', '*/', ',}', ',]', 'a', ' ', '\\u0022', '{', '[');
   const comment = fc.constantFrom('', ' ', '// x "y\n', '/* , } " */', '/**/', '\n');
   await fc.assert(

@@ -1,9 +1,10 @@
+// Loading a configuration: defaults, values and order.
 import { expect, expectTypeOf, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import type { Limits } from '../../src/wire/frame.ts';
 import { createSandbox } from './sandbox.ts';
 
-test('what a file leaves out has its default', async () => {
+test('a missing key has its default', async () => {
   const { config } = await createSandbox().loadFile({ agent_servers: { b: { command: 'b-agent' }, a: { command: 'a-agent' } } });
   const rest = {
     args: [],
@@ -50,7 +51,7 @@ test('what a file leaves out has its default', async () => {
   });
 });
 
-test('what a file says of logs is kept, and a pattern that cannot be read is named', async () => {
+test('log settings are kept, and an invalid pattern is reported', async () => {
   const agent_servers = { a: { command: 'a' } };
   const { config } = await createSandbox().loadFile({
     agent_servers,
@@ -61,7 +62,7 @@ test('what a file says of logs is kept, and a pattern that cannot be read is nam
   await expect(wrong).rejects.toThrow(/log\.redact\.patterns\[1\]: expected a pattern in RE2 syntax/);
 });
 
-test('what a file says is kept', async () => {
+test('all settings of a file are kept', async () => {
   const { config } = await createSandbox().loadFile({
     $schema: 'x',
     agent_servers: {
@@ -126,7 +127,7 @@ test('what a file says is kept', async () => {
   });
 });
 
-test('a disabled agent is left out, and the first that is enabled becomes the default', async () => {
+test('a disabled agent is left out, and the first enabled agent becomes the default', async () => {
   const { config } = await createSandbox().loadFile({
     agent_servers: { off: { command: 'x', enabled: false }, on: { command: 'y' } },
   });
@@ -134,17 +135,17 @@ test('a disabled agent is left out, and the first that is enabled becomes the de
   expect(config.defaultAgent).toBe('on');
 });
 
-test('agents keep the order they are listed in, also when their names look like numbers', async () => {
+test('agents keep their order, even if their names look like numbers', async () => {
   const { config } = await createSandbox().loadFile('{"agent_servers": {"z": {"command": "z"}, "1": {"command": "one"}}}');
   expect(config.agents.map(({ name }) => name)).toEqual(['z', '1']);
   expect(config.defaultAgent).toBe('z');
 });
 
-test('a byte order mark is passed over', async () => {
+test('a byte order mark is ignored', async () => {
   const { config } = await createSandbox().loadFile('\uFEFF{"agent_servers": {"x": {"command": "x"}}}');
   expect(config.defaultAgent).toBe('x');
 });
 
-test('the limits are of the kind the wire takes, though neither folder knows the other', () => {
+test('the limits have the type that wire expects, although neither folder imports the other', () => {
   expectTypeOf<Config['limits']>().toEqualTypeOf<Limits>();
 });

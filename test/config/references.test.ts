@@ -1,3 +1,4 @@
+// References to environment variables and files in a configuration.
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { configError, createSandbox } from './sandbox.ts';
@@ -29,7 +30,7 @@ test('references are replaced in command, args, env and cwd', async () => {
   });
 });
 
-test('what a reference stands for is taken as it is, even if it looks like a reference', async () => {
+test('the value of a reference is used literally, even if it looks like a reference', async () => {
   const { config } = await createSandbox().loadFile(
     { agent_servers: { x: { command: 'x', env: { A: `\${env:A}` } } } },
     { A: `\${env:B} $& $1`, B: 'no' },
@@ -37,7 +38,7 @@ test('what a reference stands for is taken as it is, even if it looks like a ref
   expect(config.agents[0]?.env).toEqual({ A: `\${env:B} $& $1` });
 });
 
-test('every reference to something missing is named with its key, and nothing else of the value', async () => {
+test('every unresolved reference is reported with its key, without the rest of the value', async () => {
   const sandbox = createSandbox();
   const error = await configError(
     sandbox.loadFile({
@@ -52,19 +53,19 @@ test('every reference to something missing is named with its key, and nothing el
   expect(error.message).not.toContain('canary');
 });
 
-test('a command that comes to nothing is a problem', async () => {
+test('a command that resolves to an empty string is a problem', async () => {
   const error = await configError(createSandbox().loadFile({ agent_servers: { x: { command: `\${env:A}` } } }, { A: '' }));
   expect(error.message).toContain('agent_servers.x.command: empty after resolving its references');
 });
 
-test('the references of a disabled agent are not looked up', async () => {
+test('the references of a disabled agent are not resolved', async () => {
   const { config } = await createSandbox().loadFile({
     agent_servers: { off: { command: `\${env:NOPE}`, enabled: false }, on: { command: 'y' } },
   });
   expect(config.agents).toHaveLength(1);
 });
 
-test('files are found beside the configuration that names them, not in the working directory', async () => {
+test('relative paths are resolved from the directory of the configuration, not from the working directory', async () => {
   const sandbox = createSandbox();
   sandbox.write('project/token', 'wrong');
   sandbox.write(path.join(path.dirname(sandbox.userFile), 'token'), 'right');

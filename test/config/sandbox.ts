@@ -1,4 +1,4 @@
-// A user's home, a project and a state directory on a real disk, gone when the test is over.
+// A user's home, a project and a state directory on a real disk, removed after the test.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -23,7 +23,7 @@ export function createSandbox() {
     project,
     stateDir,
     userFile: path.join(home, '.config', 'acp-switchboard', 'config.jsonc'),
-    /** Writes a file, with the directories it needs; content that is not text becomes JSON. */
+    /** Writes a file and the directories it needs; content that is not a string becomes JSON. */
     write(file: string, content: unknown): string {
       const target = path.resolve(root, file);
       mkdirSync(path.dirname(target), { recursive: true });
@@ -33,14 +33,14 @@ export function createSandbox() {
     load(overrides: Partial<Parameters<typeof loadConfig>[0]> = {}): Promise<LoadedConfig> {
       return loadConfig({ env: {}, cwd: project, home, stateDir, platform: 'linux', ...overrides });
     },
-    /** Loads `content` as the file that `--config` names. */
+    /** Loads `content` as the file given by `--config`. */
     loadFile(content: unknown, env: NodeJS.ProcessEnv = {}): Promise<LoadedConfig> {
       return this.load({ configFlag: this.write('given.jsonc', content), env });
     },
   };
 }
 
-/** The error a loading must end with. */
+/** The error that the load must end with. */
 export async function configError(loading: Promise<unknown>): Promise<ConfigError> {
   const outcome = await loading.then(
     () => undefined,

@@ -1,3 +1,4 @@
+// What start-up loads.
 import { expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { createSandbox } from './sandbox.ts';
@@ -8,7 +9,7 @@ vi.mock('zod', async (original) => {
   return original();
 });
 
-test('zod is loaded when there is a file to check, and not before', async () => {
+test('zod is loaded only when there is a file to validate', async () => {
   const { project: cwd, home, stateDir, write, userFile } = createSandbox();
   const options = { env: {}, cwd, home, stateDir, platform: 'linux' } as const;
   await loadConfig(options);

@@ -1,3 +1,4 @@
+// Trust in project files, recorded by content hash.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -5,7 +6,7 @@ import { expect, test } from 'vitest';
 import { isTrusted, trust } from '../../src/config/trust.ts';
 import { configError, createSandbox } from './sandbox.ts';
 
-test('content is trusted by its hash, wherever it is met again', async () => {
+test('content is trusted by its hash, in any file', async () => {
   const { stateDir, write } = createSandbox();
   expect(await isTrusted(stateDir, '{}')).toBe(false);
   const { hash } = await trust(stateDir, write('project/switchboard.jsonc', '{}'));
@@ -14,14 +15,14 @@ test('content is trusted by its hash, wherever it is met again', async () => {
   expect(await isTrusted(stateDir, '{ }')).toBe(false);
 });
 
-test('a second file is trusted beside the first', async () => {
+test('trusting a second file keeps the first', async () => {
   const { stateDir, write } = createSandbox();
   await trust(stateDir, write('one', '1'));
   await trust(stateDir, write('two', '2'));
   expect([await isTrusted(stateDir, '1'), await isTrusted(stateDir, '2')]).toEqual([true, true]);
 });
 
-test('the list is private, complete and leaves no draft behind', async () => {
+test('the list is private and complete, and no temporary file is left', async () => {
   const { stateDir, write } = createSandbox();
   const file = write('one', '1');
   const { hash } = await trust(stateDir, file);
@@ -33,7 +34,7 @@ test('the list is private, complete and leaves no draft behind', async () => {
   expect(statSync(list).mode & 0o777).toBe(0o600);
 });
 
-test.each(['', '[', 'null', '5', '"x"', '[]'])('a list that reads %j trusts nothing, and can be written anew', async (content) => {
+test.each(['', '[', 'null', '5', '"x"', '[]'])('a trust list that contains %j trusts nothing and can be replaced', async (content) => {
   const { stateDir, write } = createSandbox();
   const file = write('one', '1');
   await trust(stateDir, file);
@@ -43,7 +44,7 @@ test.each(['', '[', 'null', '5', '"x"', '[]'])('a list that reads %j trusts noth
   expect(await isTrusted(stateDir, '1')).toBe(true);
 });
 
-test('trusting a file that is not there is an error that names it', async () => {
+test('trusting a missing file is an error that names it', async () => {
   const { stateDir, root } = createSandbox();
   const file = path.join(root, 'gone');
   expect((await configError(trust(stateDir, file))).message).toBe(`${file}:1:1: cannot read the file (ENOENT)`);

@@ -1,3 +1,4 @@
+// Project files before and after the user trusts them.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -17,7 +18,7 @@ function sandboxWith(project: unknown): Sandbox & { projectFile: string } {
   return { ...sandbox, projectFile: sandbox.write('project/switchboard.jsonc', project) };
 }
 
-test('an untrusted project file may pick among the agents the user has', async () => {
+test("an untrusted project file may choose among the user's agents", async () => {
   const { load, userFile, projectFile } = sandboxWith({ $schema: 's', default_agent: 'b', routes: [{ cwd: '/x/**', agent: 'b' }] });
   const { config, ...rest } = await load();
   expect(config).toMatchObject({ defaultAgent: 'b', explicitDefault: true });
@@ -28,7 +29,7 @@ test('an untrusted project file may pick among the agents the user has', async (
   expect(rest).toMatchObject({ files: [userFile, projectFile], notices: [], origin: 'user' });
 });
 
-test('anything else in an untrusted project file changes nothing, and each part gets a notice', async () => {
+test('every other setting in an untrusted project file is ignored with a notice', async () => {
   const bare = sandboxWith({});
   const { load, projectFile } = sandboxWith({
     agent_servers: { a: { command: 'evil' }, evil: { command: 'evil' } },
@@ -74,7 +75,7 @@ test.each([
   { what: 'a key given twice', text: '{ "default_agent": "a",\n"default_agent": "b" }', place: '2:1' },
   { what: 'bottomless nesting', text: '['.repeat(200_000), place: '1:1' },
   { what: 'nothing', text: '', place: '1:1' },
-])('$what in an untrusted project file does not stop the user', async ({ text, place }) => {
+])("$what in an untrusted project file does not affect the user's configuration", async ({ text, place }) => {
   const { load, projectFile } = sandboxWith(text);
   const { config, notices } = await load();
   expect(config.defaultAgent).toBe('a');
@@ -90,7 +91,7 @@ test('an untrusted project file cannot flood the terminal or write control seque
   expect(notices.join('')).not.toMatch(/\p{Cc}/u);
 });
 
-test('the command a notice offers for copying cannot be bent by the name of a directory', async () => {
+test('the command that a notice suggests is quoted, so a directory name cannot change it', async () => {
   const sandbox = createSandbox();
   const cwd = path.join(sandbox.project, "$(evil) 'x");
   mkdirSync(cwd);
@@ -107,7 +108,7 @@ test('an untrusted project file alone starts nothing', async () => {
   expect(notices).toHaveLength(2);
 });
 
-test('a trusted project file merges fully: agents by name, routes first, limits one by one', async () => {
+test('a trusted project file is merged: agents by name, routes first, limits one by one', async () => {
   const { load, stateDir, projectFile, userFile } = sandboxWith({
     agent_servers: { b: { command: 'project-b', args: ['1'] }, own: { command: 'own' } },
     default_agent: 'own',
@@ -132,7 +133,7 @@ test('a trusted project file needs no user file', async () => {
   expect(await sandbox.load()).toMatchObject({ origin: 'project', files: [file], config: { defaultAgent: 'x' } });
 });
 
-test('a trusted project file is held to the same rules as the user file, and blamed under its own name', async () => {
+test('a trusted project file follows the same rules as the user file, and problems name its path', async () => {
   const { load, stateDir, projectFile, write, userFile } = sandboxWith({ policy: 5, default_agent: 'nobody' });
   write(userFile, { ...USER, limitz: {} });
   await trust(stateDir, projectFile);
@@ -145,7 +146,7 @@ test('a trusted project file is held to the same rules as the user file, and bla
 });
 
 test.each([{ policy: 'policy.yaml' }, { policy: 'deep/er/policy.yaml' }, { policy: { version: 1, deny: ['execute'] } }])(
-  "an untrusted project file may bring a policy, which is marked as the project's: %j",
+  "an untrusted project file may add a policy, which is marked as the project's: %j",
   async ({ policy }) => {
     const { load, projectFile } = sandboxWith({ policy });
     const { config, notices } = await load();
@@ -155,7 +156,7 @@ test.each([{ policy: 'policy.yaml' }, { policy: 'deep/er/policy.yaml' }, { polic
 );
 
 test.each(['/etc/shadow', '../x.yaml', 'a/../../x.yaml', 'a\\..\\..\\x.yaml', 5, ['x']])(
-  'but it cannot point out of the project: %j',
+  'an untrusted project file cannot refer to a policy outside the project: %j',
   async (policy) => {
     const { load } = sandboxWith({ policy });
     const { config, notices } = await load();
@@ -164,7 +165,7 @@ test.each(['/etc/shadow', '../x.yaml', 'a/../../x.yaml', 'a\\..\\..\\x.yaml', 5,
   },
 );
 
-test('policies of the user and of a trusted project add up', async () => {
+test('the policies of the user and of a trusted project both apply', async () => {
   const { load, stateDir, projectFile, write, userFile } = sandboxWith({ policy: { version: 1 } });
   write(userFile, { ...USER, policy: 'standard' });
   await trust(stateDir, projectFile);
@@ -174,7 +175,7 @@ test('policies of the user and of a trusted project add up', async () => {
   ]);
 });
 
-test('trust ends with the next change to the file', async () => {
+test('trust ends when the content of the file changes', async () => {
   const { load, stateDir, projectFile, write } = sandboxWith({ agent_servers: { own: { command: 'own' } } });
   await trust(stateDir, projectFile);
   expect((await load()).origin).toBe('project');

@@ -1,15 +1,16 @@
+// Validation: every problem with its location and the expected value.
 import { expect, test } from 'vitest';
 import { configError, createSandbox } from './sandbox.ts';
 
 const AGENT = { command: 'agent' };
 
-/** What is wrong with a file, without the file's name. */
-async function complaints(content: unknown): Promise<string[]> {
+/** The problems of a file, without its name. */
+async function problemsOf(content: unknown): Promise<string[]> {
   const { message } = await configError(createSandbox().loadFile(content));
   return message.split('\n').map((line) => line.replace(/^.*?given\.jsonc:/, ''));
 }
 
-test('everything wrong with a file is named at once, each with its place', async () => {
+test('all problems of a file are reported at once, each with its location', async () => {
   const sandbox = createSandbox();
   const file = sandbox.write('given.jsonc', { agent_servers: { x: { command: 5, argz: [] } }, defualt_agent: 'x' });
   const error = await configError(sandbox.load({ configFlag: file }));
@@ -28,8 +29,8 @@ test('everything wrong with a file is named at once, each with its place', async
   });
 });
 
-test('what the schema, the names and the references are blamed for comes in one list, in reading order', async () => {
-  const lines = await complaints({
+test('problems of the schema, names and references come in one list, in file order', async () => {
+  const lines = await problemsOf({
     agent_servers: { 'a/b': { command: '' }, c: { command: `\${env:NOT_THERE}` } },
     default_agent: 'd',
     routes: [{ cwd: '/**', agent: 'cc' }],
@@ -98,20 +99,20 @@ test.each([
     is: { agent_servers: { x: AGENT, y: { ...AGENT, enabled: false } }, default_agent: 'y' },
     wants: 'default_agent: agent "y" is disabled',
   },
-])('$is is answered with: $wants', async ({ is, wants }) => {
-  expect((await complaints(is)).join('\n')).toContain(wants);
+])('$is is reported as: $wants', async ({ is, wants }) => {
+  expect((await problemsOf(is)).join('\n')).toContain(wants);
 });
 
-test.each(['-x', 'a/b', 'a~b', 'a b', '', 'ä'])('%j cannot be the name of an agent', async (name) => {
-  expect(await complaints({ agent_servers: { [name]: AGENT } })).toEqual([expect.stringContaining('3:5: an agent name must start with')]);
+test.each(['-x', 'a/b', 'a~b', 'a b', '', 'ä'])('%j is not a valid agent name', async (name) => {
+  expect(await problemsOf({ agent_servers: { [name]: AGENT } })).toEqual([expect.stringContaining('3:5: an agent name must start with')]);
 });
 
 test.each([
   { is: { agent_servers: { x: { ...AGENT, url: 'wss://h' } } }, what: 'agent_servers.x.url' },
   { is: { agent_servers: { x: { ...AGENT, proxies: [] } } }, what: 'agent_servers.x.proxies' },
   { is: { agent_servers: { x: AGENT }, proxies: [] }, what: 'proxies' },
-])('$what is refused as not supported in this version, not as unknown', async ({ is, what }) => {
-  expect(await complaints(is)).toEqual([expect.stringMatching(new RegExp(`^\\d+:\\d+: ${what}: .*not supported in this version$`))]);
+])('$what is refused as unsupported in this version, not as unknown', async ({ is, what }) => {
+  expect(await problemsOf(is)).toEqual([expect.stringMatching(new RegExp(`^\\d+:\\d+: ${what}: .*not supported in this version$`))]);
 });
 
 test('no value of the file is ever printed', async () => {
@@ -137,8 +138,8 @@ test('no value of the file is ever printed', async () => {
   expect(message + JSON.stringify(problems)).not.toContain('5f2d');
 });
 
-test('a file with a syntax error is blamed for that alone', async () => {
-  expect(await complaints('{\n  "agent_servers": { "x": { "command": 5 } }\n  "polciy": 1\n}')).toEqual([
+test('a file with a syntax error reports only that error', async () => {
+  expect(await problemsOf('{\n  "agent_servers": { "x": { "command": 5 } }\n  "polciy": 1\n}')).toEqual([
     '3:3: syntax error: expected ","',
   ]);
 });

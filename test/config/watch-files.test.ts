@@ -1,10 +1,11 @@
+// Watching configuration and policy files for changes.
 import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { watchFiles } from '../../src/config/watch-files.ts';
 
-/** Real files; `changed` resolves to the names in the next call that comes, or has come since the last one was taken. */
+/** Real files. `changed` resolves to the names in the next call, or in one that came since the last was taken. */
 async function watched(
   names: readonly string[],
   before: Readonly<Record<string, string>> = { 'policy.yaml': 'a' },
@@ -39,7 +40,7 @@ async function watched(
   return { root, at, write, calls, changed, close: () => watch.close() };
 }
 
-test('a file written in place is told', async () => {
+test('a file written in place is reported', async () => {
   const { write, changed } = await watched(['policy.yaml']);
   write('policy.yaml', 'b');
   expect(await changed()).toEqual(['policy.yaml']);
@@ -47,14 +48,14 @@ test('a file written in place is told', async () => {
   expect(await changed()).toEqual(['policy.yaml']);
 });
 
-test('a large file of the user’s own is told like any other', async () => {
+test('a large file of the user is reported like any other', async () => {
   const large = `# ${'x'.repeat(300 * 1024)}\n`;
   const { write, changed } = await watched(['policy.yaml'], { 'policy.yaml': large });
   write('policy.yaml', `${large}version: 1\n`);
   expect(await changed()).toEqual(['policy.yaml']);
 });
 
-test('a file replaced by renaming another over it is told, again and again', async () => {
+test('a file replaced by a rename is reported each time', async () => {
   const { at, write, changed } = await watched(['policy.yaml']);
   for (const text of ['b', 'c', 'd']) {
     write('.policy.yaml.tmp', text);
@@ -63,7 +64,7 @@ test('a file replaced by renaming another over it is told, again and again', asy
   }
 });
 
-test('a file that comes, goes and comes back is told each time', async () => {
+test('a file that is created, deleted and created again is reported each time', async () => {
   const { at, write, changed } = await watched(['policy.yaml'], {});
   write('policy.yaml', 'a');
   expect(await changed()).toEqual(['policy.yaml']);
@@ -73,7 +74,7 @@ test('a file that comes, goes and comes back is told each time', async () => {
   expect(await changed()).toEqual(['policy.yaml']);
 });
 
-test('so is one whose folders are yet to be made, and made anew', async () => {
+test('a file whose directories are created later, or deleted and created again, is reported', async () => {
   const { at, write, changed } = await watched(['some/where/policy.yaml'], {});
   write('some/where/policy.yaml', 'a');
   expect(await changed()).toEqual(['some/where/policy.yaml']);
@@ -83,7 +84,7 @@ test('so is one whose folders are yet to be made, and made anew', async () => {
   expect(await changed()).toEqual(['some/where/policy.yaml']);
 });
 
-test('so is one that a link leads to, also when that comes, goes and comes back', async () => {
+test('the target of a symlink is reported, even when it is deleted and created again', async () => {
   const { at, write, changed } = await watched(['config/policy.yaml'], { 'dotfiles/policy.yaml': 'a' }, (root) => {
     mkdirSync(path.join(root, 'config'));
     symlinkSync('../dotfiles/policy.yaml', path.join(root, 'config/policy.yaml'));
@@ -96,7 +97,7 @@ test('so is one that a link leads to, also when that comes, goes and comes back'
   expect(await changed()).toEqual(['config/policy.yaml']);
 });
 
-test('other files, and a file that is only touched, are not told', async () => {
+test('other files, and a file that is only touched, are not reported', async () => {
   const { at, write, calls, changed } = await watched(['policy.yaml', 'marker']);
   write('other.yaml', 'x');
   utimesSync(at('policy.yaml'), 1, 1);
@@ -107,7 +108,7 @@ test('other files, and a file that is only touched, are not told', async () => {
   expect(calls).toEqual([]);
 });
 
-test('a folder in which something happens all the time does not keep a change from being told', async () => {
+test('constant activity in the directory does not delay a report', async () => {
   const { at, write, changed } = await watched(['policy.yaml']);
   const noise = setInterval(() => appendFileSync(at('noise'), 'x'), 1);
   onTestFinished(() => clearInterval(noise));
@@ -115,7 +116,7 @@ test('a folder in which something happens all the time does not keep a change fr
   expect(await changed()).toEqual(['policy.yaml']);
 });
 
-test('what comes in pieces is told when it is whole', async () => {
+test('several writes are reported once the files are complete', async () => {
   const { at, write, changed } = await watched(['policy.yaml', 'second.yaml']);
   write('policy.yaml', '');
   appendFileSync(at('policy.yaml'), 'b');
@@ -125,7 +126,7 @@ test('what comes in pieces is told when it is whole', async () => {
   expect([...told].sort()).toEqual(['policy.yaml', 'second.yaml']);
 });
 
-test('after close nothing is told', async () => {
+test('nothing is reported after close', async () => {
   const first = await watched(['policy.yaml']);
   first.close();
   first.write('policy.yaml', 'b');

@@ -1,3 +1,4 @@
+// Saving an edited settings file.
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -10,7 +11,7 @@ function folder(): string {
   return dir;
 }
 
-test('the mode stays, the old text is kept with it, and nothing else is left', async () => {
+test('the file keeps its mode, a backup with the same mode is kept, and nothing else is left', async () => {
   const dir = folder();
   const file = path.join(dir, 'settings.json');
   writeFileSync(file, 'old');
@@ -21,7 +22,7 @@ test('the mode stays, the old text is kept with it, and nothing else is left', a
   expect(readdirSync(dir)).toEqual(['settings.json', 'settings.json.bak']);
 });
 
-test('what another program wrote meanwhile is not lost', async () => {
+test('a change by another program in the meantime is not lost', async () => {
   const file = path.join(folder(), 'settings.json');
   writeFileSync(file, 'old');
   const edited = await readToEdit(file);
@@ -30,7 +31,7 @@ test('what another program wrote meanwhile is not lost', async () => {
   expect(readFileSync(file, 'utf8')).toBe('theirs');
 });
 
-test('a file that appeared meanwhile is not overwritten', async () => {
+test('a file that was created in the meantime is not overwritten', async () => {
   const file = path.join(folder(), 'settings.json');
   const edited = await readToEdit(file);
   writeFileSync(file, 'theirs');
@@ -38,6 +39,6 @@ test('a file that appeared meanwhile is not overwritten', async () => {
   expect(readFileSync(file, 'utf8')).toBe('theirs');
 });
 
-test('a directory is no file to edit', async () => {
+test('a directory cannot be edited', async () => {
   await expect(readToEdit(folder())).rejects.toThrow(FileError);
 });

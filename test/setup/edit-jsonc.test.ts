@@ -1,3 +1,4 @@
+// Adding and removing keys in JSONC, with comments and layout kept.
 import { type ParseError, parse } from 'jsonc-parser/lib/esm/main.js';
 import { describe, expect, test } from 'vitest';
 import { NotAnObject, withoutProperty, withProperty } from '../../src/setup/edit-jsonc.ts';
@@ -52,11 +53,11 @@ describe('a key is added', () => {
     expect(read(edited)).toMatchObject({ agents: { x: ENTRY } });
   });
 
-  test('with a comment above', () => {
+  test('with a comment above it', () => {
     expect(withProperty('{}', ['a'], 1, 'why')).toBe('{\n  // why\n  "a": 1\n}');
   });
 
-  test('but not where something else than an object stands', () => {
+  test('but not to a value that is not an object', () => {
     expect(() => withProperty('{ "agents": null }', ['agents', 'x'], 1)).toThrow(NotAnObject);
     expect(() => withProperty('[]', ['agents', 'x'], 1)).toThrow('the file is not an object');
   });
@@ -66,7 +67,7 @@ test('a value is replaced in place', () => {
   expect(withProperty('{\n  "a": "old", // why\n  "b": 2\n}', ['a'], ['n', 'e'])).toBe('{\n  "a": ["n", "e"], // why\n  "b": 2\n}');
 });
 
-describe('a key is taken out', () => {
+describe('a key is removed', () => {
   test.each([
     ['from the middle', '{\n  "a": 1,\n  "x": 2, // x\n  "b": 3\n}', '{\n  "a": 1,\n  "b": 3\n}'],
     ['from the end', '{\n  "a": 1, // one\n  "x": 2 // x\n}', '{\n  "a": 1 // one\n}'],
@@ -74,7 +75,7 @@ describe('a key is taken out', () => {
     ['from one line', '{ "a": 1, "x": { "y": 1 }, "b": 3 }', '{ "a": 1, "b": 3 }'],
     ['from the end of one line', '{ "a": 1, "x": 2 }', '{ "a": 1 }'],
     ['that was the only one', '{\n  "x": 2\n}', '{}'],
-    ['that was the only one beside a comment', '{\n  // nothing else\n  "x": 2\n}', '{\n  // nothing else\n}'],
+    ['that was the only one besides a comment', '{\n  // nothing else\n  "x": 2\n}', '{\n  // nothing else\n}'],
     ['with our comment', '{\n  "a": 1,\n  // ours: x\n  "x": 2,\n  // theirs\n  "b": 3\n}', '{\n  "a": 1,\n  // theirs\n  "b": 3\n}'],
     ['that is not there', '{ "a": 1 }', '{ "a": 1 }'],
   ])('%s', (_, before, after) => {
@@ -82,7 +83,7 @@ describe('a key is taken out', () => {
   });
 });
 
-/** Objects as people write them: with comments in every place, with and without a trailing comma, on one line or many. */
+/** Objects as people write them: with comments in any place, with and without a trailing comma, on one line or many. */
 const comment = fc.constantFrom('', '', ' // "x": {,}', ' /* , } */', ' // é');
 const scalar = fc.constantFrom('1', 'null', '"a, // b"', '"}"', '[1, 2]', '[\n    "x",\n  ]');
 const { object } = fc.letrec<{ object: string; value: string }>((tie) => ({
@@ -103,7 +104,7 @@ const { object } = fc.letrec<{ object: string; value: string }>((tie) => ({
     }),
 }));
 
-test('whatever the text, the key is there, all else is as it was, and taking it out again restores the text', () => {
+test('for any text, the key is added, all else stays, and removing it restores the text', () => {
   fc.assert(
     fc.property(object, fc.constantFrom(['x'], ['k0', 'x'], ['k1', 'k0', 'x']), (text, path) => {
       let edited: string;

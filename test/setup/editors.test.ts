@@ -1,3 +1,4 @@
+// The settings files and entries of the supported editors.
 import { expect, test } from 'vitest';
 import { EDITORS } from '../../src/setup/editors.ts';
 import { SNIPPETS } from '../../src/setup/snippets.ts';
@@ -5,7 +6,7 @@ import { SNIPPETS } from '../../src/setup/snippets.ts';
 const at = (id: string, platform: NodeJS.Platform, env: NodeJS.ProcessEnv = {}, home = '/h') =>
   EDITORS.find((editor) => editor.id === id)?.file({ env, home, platform });
 
-test('each editor has its file where it looks for it', () => {
+test("each editor's settings file is in the place where the editor looks for it", () => {
   expect(at('zed', 'linux')).toBe('/h/.config/zed/settings.json');
   expect(at('zed', 'linux', { XDG_CONFIG_HOME: '/x' })).toBe('/x/zed/settings.json');
   expect(at('zed', 'linux', { XDG_CONFIG_HOME: 'relative' })).toBe('/h/.config/zed/settings.json');
@@ -18,7 +19,7 @@ test('each editor has its file where it looks for it', () => {
   expect(at('acpx', 'linux')).toBe('/h/.acpx/config.json');
 });
 
-test('an entry is read as it was written', () => {
+test('an entry is read back as it was written', () => {
   const start = { command: '/opt/my node/bin/node', args: ["/o'clock/switchboard.js", 'acp'] };
   for (const editor of EDITORS) expect(editor.fromEntry(editor.toEntry(start))).toEqual(start);
 });

@@ -1,3 +1,4 @@
+// Secrets in commands and settings files are hidden when shown.
 import { expect, test } from 'vitest';
 import { hideArgs, hideInText, looksSecret } from '../../src/setup/hide-secrets.ts';
 

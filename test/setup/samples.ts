@@ -1,4 +1,4 @@
-// Editors' files as people have them: grown by hand, with comments where the editor allows them.
+// Editors' settings as users have them: edited by hand, with comments where the editor allows them.
 
 export const ZED = `// Zed settings
 //

@@ -1,3 +1,4 @@
+// Splitting and joining shell words.
 import { expect, test } from 'vitest';
 import { joinWords, splitWords } from '../../src/setup/shell-words.ts';
 import fc from '../generated.ts';
@@ -7,15 +8,15 @@ test.each([
   [`npx -y '@x/y z' "q \\"r\\" $s"`, ['npx', '-y', '@x/y z', 'q "r" $s']],
   [`a\\ b ''`, ['a b', '']],
   ['', []],
-])('%j is %j', (line, words) => {
+])('%j splits into %j', (line, words) => {
   expect(splitWords(line)).toEqual(words);
 });
 
-test('an open quote is no command', () => {
+test('an unclosed quote is not a command', () => {
   expect(splitWords(`a 'b`)).toBeUndefined();
 });
 
-test('what is joined is split again', () => {
+test('joined words split into the same words', () => {
   fc.assert(
     fc.property(fc.array(fc.string()), (words) => {
       expect(splitWords(joinWords(words))).toEqual(words);

@@ -1,3 +1,4 @@
+// How an agent of the catalogue is started, and how a command is matched to an agent.
 import { expect, test } from 'vitest';
 import { agentBehind, type CatalogueAgent, findAgent, packageName, suitsNode } from '../../src/setup/catalogue.ts';
 import { type Here, resolveStart } from '../../src/setup/start-command.ts';
@@ -12,7 +13,7 @@ const agent = (more: Partial<CatalogueAgent>): CatalogueAgent => ({
   ...more,
 });
 
-test('what is not installed is left to npx, pinned, and said', () => {
+test('a package that is not installed is started with npx, pinned to a version, with a warning', () => {
   expect(resolveStart(agent({ node: '>=22' }), here)).toEqual({
     command: 'npx',
     args: ['-y', '@x/one@1.0.0', '--acp'],
@@ -25,7 +26,7 @@ test('what is not installed is left to npx, pinned, and said', () => {
   });
 });
 
-test('a Python package is left to uvx', () => {
+test('a Python package is started with uvx', () => {
   expect(resolveStart(agent({ distribution: { uvx: { package: 'two==2.1', args: ['acp'], env: { A: 'b' } } } }), here)).toMatchObject({
     command: 'uvx',
     args: ['two==2.1', 'acp'],
@@ -34,7 +35,7 @@ test('a Python package is left to uvx', () => {
   });
 });
 
-test('an agent is found by its id, and by what editors call it', () => {
+test('an agent is found by its id, and by the names that editors use', () => {
   const all = [agent({ id: 'claude-agent' }), agent({ id: 'qwen-code' })];
   expect(['claude-agent', 'claude', 'Claude Code', 'claude-acp', 'qwen', 'claud'].map((name) => findAgent(all, name)?.id)).toEqual([
     'claude-agent',
@@ -55,13 +56,13 @@ test.each([
   expect(packageName(pinned)).toBe(name);
 });
 
-test('the agent behind a command is told by its package, its program, or what it was called before', () => {
+test('the agent behind a command is recognised by its package, its program or a former package name', () => {
   const all = [agent({ replaces: ['@old/one'] })];
   for (const words of [['npx', '-y', '@x/one@latest'], ['/opt/bin/one'], ['npx', '@old/one']])
     expect(agentBehind(words, all)?.id).toBe('one-agent');
   expect(agentBehind(['another', 'one@2'], all)).toBeUndefined();
 });
 
-test('a Node is new enough or not', () => {
+test("the Node version is checked against the agent's requirement", () => {
   expect(['v20.1.0', 'v22.0.0', 'v24.0.0'].map((version) => suitsNode(agent({ node: '>=22' }), version))).toEqual([false, true, true]);
 });

@@ -1,4 +1,4 @@
-// Whether the tools we lend have arrived, and what is said and remembered when they have not.
+// Whether an agent uses the host tools it was offered, and what is reported and cached if it does not.
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -44,7 +44,7 @@ async function start(options: { mcp_transport?: 'stdio' } = {}, seen: Record<str
 const warnings = (client: { updates(id: string, kind: string): Json[] }, id: string) =>
   client.updates(id, 'agent_thought_chunk').map((update) => update.content.text as string);
 
-/** The agent asks for the tools of its first session. */
+/** The agent lists the tools of its first session. */
 async function listTools(agent: Peer): Promise<void> {
   const [{ serverId }] = agent.all('session/new')[0]?.msg.params.mcpServers ?? [];
   const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
@@ -52,7 +52,7 @@ async function listTools(agent: Peer): Promise<void> {
   expect(answer.result.tools).toHaveLength(1);
 }
 
-test('an agent that has ended its first turn without connecting is spoken of, once', async () => {
+test('an agent that ends its first turn without connecting is reported once', async () => {
   const { clock, client, notices, seen, open } = await start();
   const id = await open();
   await prompt(client, id, 'go');
@@ -74,7 +74,7 @@ test('an agent that has ended its first turn without connecting is spoken of, on
   expect(warnings(client, other)).toEqual([]);
 });
 
-test('the next session takes another way', async () => {
+test('the next session offers the tools over another transport', async () => {
   const { agent, client, open, clock } = await start();
   const id = await open();
   await prompt(client, id, 'go');
@@ -84,7 +84,7 @@ test('the next session takes another way', async () => {
   expect(types).toEqual(['acp', 'stdio']);
 });
 
-test('a tool call of the agent is as telling as the end of its turn', async () => {
+test('a tool call by the agent is as good a sign as the end of its turn', async () => {
   const { agent, client, open, clock } = await start();
   const id = await open();
   agent.notify('session/update', { sessionId: id, update: { sessionUpdate: 'tool_call', toolCallId: 't', title: 'x', status: 'pending' } });
@@ -93,7 +93,7 @@ test('a tool call of the agent is as telling as the end of its turn', async () =
   await client.got('session/update', ({ update }) => update.sessionUpdate === 'agent_thought_chunk');
 });
 
-test('an agent that connects in time is not spoken of, and remembered for it', async () => {
+test('an agent that connects in time is not reported, and the transport is cached', async () => {
   const { agent, client, open, clock, seen } = await start();
   const id = await open();
   await listTools(agent);
@@ -104,7 +104,7 @@ test('an agent that connects in time is not spoken of, and remembered for it', a
   expect(seen).toEqual({ acp: 'connected' });
 });
 
-test('an agent that comes for its tools does not bring back a session that was deleted meanwhile', async () => {
+test('an agent that lists its tools does not restore a session that was deleted in the meantime', async () => {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-deleted-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const log = createSessionLog(dir, (error) => expect.unreachable(String(error)));
@@ -112,13 +112,13 @@ test('an agent that comes for its tools does not bring back a session that was d
   const id = await open();
   const kept = log.records().get(id);
   expect(kept).toMatchObject({ tools: { transport: 'acp', state: 'offered' } });
-  createSessionLog(dir, () => {}).append({ ...(kept as SessionRecord), isGone: true }); // as `sessions delete` does, in another process
+  createSessionLog(dir, () => {}).append({ ...(kept as SessionRecord), isGone: true }); // as `sessions delete` does in another process
   await listTools(agent);
   expect([...log.records()]).toEqual([]);
   expect(seen).toEqual({ acp: 'connected' });
 });
 
-test('an agent that was let in before its session ended tells nothing of it after that', () => {
+test('a connection accepted before its session ended reports nothing after that', () => {
   const states: string[] = [];
   const toolSession = {
     abilities: new Set<never>(),
@@ -133,7 +133,7 @@ test('an agent that was let in before its session ended tells nothing of it afte
   expect(states).toEqual(['connected']);
 });
 
-test('who set the transport by hand is told what else there is', async () => {
+test('if the user set the transport, the warning lists the alternatives', async () => {
   const { client, open, clock } = await start({ mcp_transport: 'stdio' });
   const id = await open();
   await prompt(client, id, 'go');
@@ -142,7 +142,7 @@ test('who set the transport by hand is told what else there is', async () => {
   expect(warnings(client, id)[0]).toContain('Set agent_servers.one.mcp_transport to auto, acp or off.');
 });
 
-test('an agent that is known to ignore every way is offered them still, without a word', async () => {
+test('an agent known to ignore every transport still gets the tools, without a warning', async () => {
   const { agent, client, open, clock } = await start({}, { acp: 'ignored', stdio: 'ignored' });
   const id = await open();
   await prompt(client, id, 'go');
@@ -152,7 +152,7 @@ test('an agent that is known to ignore every way is offered them still, without 
   expect(warnings(client, id)).toEqual([]);
 });
 
-describe('the memory', () => {
+describe('the cache', () => {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-memory-'));
   const cache = () =>
     createCapabilityCache(
@@ -162,12 +162,12 @@ describe('the memory', () => {
     );
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-  test('outlives the process, until the agent is another version', () => {
+  test("survives a restart until the agent's version changes", () => {
     const first = cache();
     first.keep('k', { agent: 'one', version: '1', text: '{}' });
     first.note('k', 'http', 'ignored');
     first.note('k', 'stdio', 'connected');
-    first.note('k', 'stdio', 'ignored'); // once it has connected, it can
+    first.note('k', 'stdio', 'ignored'); // it has connected before, so it can
     const second = cache();
     expect(second.seen('k')).toEqual({ http: 'ignored', stdio: 'connected' });
     expect(second.find('k')).toEqual({ text: '{}' });

@@ -1,4 +1,4 @@
-// What was lent to an agent that has died: it is worth nothing from then on, to whoever still holds it.
+// Host tool tokens of an agent that has exited are void, for every holder.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -20,7 +20,7 @@ async function die(acpClient: AcpClient, agent: ScriptedAgent): Promise<void> {
   await vi.waitFor(() => expect(acpClient.stderr()).toContain(`"${agent.name}" exited`), { timeout: 20_000, interval: 10 });
 }
 
-test('the lease of an agent that dies is revoked, by every transport: what still holds it is cut off, and further calls are refused', async ({
+test('the tokens of an agent that exits are revoked on every transport: open connections are closed, and further calls are refused', async ({
   stage,
 }) => {
   const taking = (mcpCapabilities: Json) => ({ capabilities: { loadSession: true, sessionCapabilities: { resume: {} }, mcpCapabilities } });
@@ -32,7 +32,7 @@ test('the lease of an agent that dies is revoked, by every transport: what still
   await hello(acpClient, { clientCapabilities: {} });
   for (const agent of [http, stdio, acp]) await open(acpClient, stage.cwd, agent.name);
 
-  // By HTTP, with a call under way that waits for the user.
+  // Over HTTP, with a call in progress that waits for the user.
   const { url, headers } = await entryOf(http);
   const authorization = headers[0].value;
   const client = new Client({ name: 'a helper of the agent that outlives it', version: '1' });
@@ -49,7 +49,7 @@ test('the lease of an agent that dies is revoked, by every transport: what still
   expect((await fetch(url, knock)).status).toBe(401);
   expect(existsSync(path.join(stage.cwd, 'new.txt'))).toBe(false);
 
-  // By the socket of the shim.
+  // Over the socket of the shim.
   const { env } = await entryOf(stdio);
   const given = (name: string) => env.find((one) => one.name === name).value;
   const dial = async () => {
@@ -64,7 +64,7 @@ test('the lease of an agent that dies is revoked, by every transport: what still
   await failOpenToolCalls;
   expect((await dial()).first).toMatch(/^invalid or expired token/);
 
-  // By the ACP connection: another session starts the next life, and this one has not been brought back to it.
+  // Over the ACP connection: another session starts the next process, and this session was not restored to it.
   const { serverId } = await entryOf(acp);
   const other = await open(acpClient, stage.cwd, 'acp');
   const message = { serverId, requestId: '0', method: 'tools/call', params: { name: 'session_info', arguments: {} } };

@@ -1,4 +1,4 @@
-// One agent asks another: what the editor sees of it, and what stops it.
+// One agent delegates to another: what the client sees, and what ends it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
@@ -29,7 +29,7 @@ async function connect(stage: Stage, agents: Record<string, Server | ScriptedAge
 const ask = (client: Peer, id: string, agent: string, words: string): Promise<Json> =>
   called(client, id, 'delegate', { agent, prompt: words });
 
-test('its work is shown in the session it is for, its questions are asked there, and its words are the answer', async ({ stage }) => {
+test("a delegated session's work and permission requests appear in the calling session, and its text is the result", async ({ stage }) => {
   const helper = stage.agent('helper', {
     title: 'Helper',
     async turn({ id, cwd }, words) {
@@ -64,13 +64,13 @@ test('its work is shown in the session it is for, its questions are asked there,
   expect(ended.content[0].content.text).toContain('[Helper: Looking around]');
   expect(client.updates(id, 'tool_call')).toHaveLength(2); // the first was session_info
 
-  // Nothing of its session is left, neither at the agent nor in the list.
+  // Nothing of the delegated session is left, neither at the agent nor in the list.
   const { sessionId } = (await helper.got('session/close')).msg.params;
   expect(client.seen.some(({ line }) => line.includes(`"sessionId":"${sessionId}"`))).toBe(false);
   expect(readFileSync(path.join(stage.state, 'sessions.jsonl'), 'utf8')).not.toContain(`"${sessionId}"`);
 });
 
-test('an agent that reports its calls has the work of the other shown in its own', async ({ stage }) => {
+test('if an agent reports its tool calls, the delegated work appears in its own tool call', async ({ stage }) => {
   const helper = stage.agent('helper', {
     turn({ id }) {
       helper.sendText(id, 'nearly done');
@@ -85,7 +85,7 @@ test('an agent that reports its calls has the work of the other shown in its own
   expect(shown).toMatchObject([{ toolCallId: 't', content: [{ content: { text: 'nearly done' } }] }]);
 });
 
-test('nobody asks in a circle, nor further than two, nor somebody who is not there', async ({ stage }) => {
+test('delegation is refused in a cycle, beyond two levels and to an unknown agent', async ({ stage }) => {
   const names = ['a', 'b', 'c', 'd'];
   const client = await connect(stage, Object.fromEntries(names.map((name) => [name, mcpAgent('stdio', name)])));
   const { id } = await open(client, stage.cwd, 'a');
@@ -97,10 +97,10 @@ test('nobody asks in a circle, nor further than two, nor somebody who is not the
   expect(await answered(['b', 'a'])).toContain('waits for this very answer (a asked b)');
   expect(await answered(['b', 'c'])).toMatch(/agent.{1,20}"c/);
   expect(await answered(['b', 'c', 'd'])).toContain('may not ask another');
-  expect(await answered(['b'])).toMatch(/agent.{1,20}"b/); // what was refused is not in the way
+  expect(await answered(['b'])).toMatch(/agent.{1,20}"b/); // a refused delegation does not block the next one
 });
 
-test('a cancelled turn cancels the turn that it waits for', async ({ stage }) => {
+test('cancelling a turn cancels the delegated turn', async ({ stage }) => {
   const helper = stage.agent('helper', { turn: () => UNANSWERED });
   const client = await connect(stage, { asker: mcpAgent('stdio', 'asker'), helper });
   const { id } = await open(client, stage.cwd, 'asker');
@@ -115,7 +115,7 @@ test('a cancelled turn cancels the turn that it waits for', async ({ stage }) =>
   expect(client.updates(id, 'tool_call_update').at(-1)).toMatchObject({ status: 'failed' });
 });
 
-test('an agent that dies at it is told of by name', async ({ stage }) => {
+test('an agent that exits during a delegation is named in the error', async ({ stage }) => {
   const helper = stage.agent('helper', {
     turn() {
       helper.exit();
@@ -129,7 +129,7 @@ test('an agent that dies at it is told of by name', async ({ stage }) => {
   expect(wordsOf(answer)).toContain('"helper" exited');
 });
 
-test('only so many agents work for others at once', async ({ stage }) => {
+test('at most four delegations run at once', async ({ stage }) => {
   const helper = stage.agent('helper', { turn: () => UNANSWERED });
   const client = await connect(stage, { asker: mcpAgent('stdio', 'asker'), helper });
   const sessions: string[] = [];
@@ -142,7 +142,7 @@ test('only so many agents work for others at once', async ({ stage }) => {
   await Promise.all(waiting);
 });
 
-test('a policy says who may ask whom', async ({ stage }) => {
+test('the policy decides which agent may delegate to which', async ({ stage }) => {
   const helper = stage.agent('helper');
   const policy = path.join(stage.dir, 'policy.json');
   writeFileSync(policy, JSON.stringify({ version: 1, allow: ['delegate(helper)'], deny: ['delegate(secret*)'] }));
@@ -157,7 +157,7 @@ test('a policy says who may ask whom', async ({ stage }) => {
   expect(audit).toContain('delegate: secretary');
 });
 
-test('it is not there unless it is switched on, nor for an agent that is alone', async ({ stage }) => {
+test('the tool is absent unless it is enabled, and for a single agent', async ({ stage }) => {
   const names = async (client: Peer) => {
     const { id } = await open(client, stage.cwd);
     return (await told(client, id, 'tools')).map(({ name }: Json) => name);

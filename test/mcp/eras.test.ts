@@ -1,4 +1,4 @@
-// Our server to clients of both eras of MCP, by both ways that listen: the SDK that agents in the field have (1.32), and the current one set to 2026-07-28.
+// Our MCP server with clients of both eras, on both listeners: the SDK in common use (1.32), and the current one set to 2026-07-28.
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
 import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/client/stdio';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -17,7 +17,7 @@ afterEach(() => hostTools.close());
 
 type Entry = { url: string; headers: { value: string }[]; command: string; args: string[]; env: { name: string; value: string }[] };
 
-/** A client of each era, connected as an agent that was given the entry would. */
+/** A client of each era, connected like an agent that got the entry. */
 const CONNECT = {
   async '2025-11-25'(way: 'http' | 'stdio', entry: Entry) {
     const client = new Client({ name: 'agent', version: '1' });
@@ -65,7 +65,7 @@ const CONNECT = {
 } as const;
 
 describe.each(['2025-11-25', '2026-07-28'] as const)('a client of the era %s', (era) => {
-  test.each(['stdio', 'http'] as const)('by %s: lists, calls, hears of progress and changes, and takes calls back', async (way) => {
+  test.each(['stdio', 'http'] as const)('over %s lists and calls tools, receives progress and changes, and cancels calls', async (way) => {
     let takenBack = () => {};
     const ended = new Promise<void>((resolve) => {
       takenBack = resolve;
@@ -96,10 +96,10 @@ describe.each(['2025-11-25', '2026-07-28'] as const)('a client of the era %s', (
     });
     const entry = await new Promise<Entry>((resolve, reject) => {
       const toolSession = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => host };
-      hostTools.attach(way, toolSession, (lent) => {
-        if (lent instanceof Error) return reject(lent);
-        lent.toolServer.bind();
-        resolve(JSON.parse(lent.entry('switchboard')));
+      hostTools.attach(way, toolSession, (attached) => {
+        if (attached instanceof Error) return reject(attached);
+        attached.toolServer.bind();
+        resolve(JSON.parse(attached.entry('switchboard')));
       });
     });
     const client = await CONNECT[era](way, entry);

@@ -1,4 +1,4 @@
-// The examples of docs/tools.md, as they stand there, with agents of ours behind the names.
+// The examples of docs/tools.md, unchanged, with test agents behind the names.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -18,7 +18,7 @@ const examples = text
     module: /```js\n(.*?)```/s.exec(words)?.[1],
   }));
 
-/** The example as it stands, but for what its agents are. */
+/** The example, with only its agents replaced. */
 async function start(stage: Stage, number: number) {
   const { config, module } = examples[number - 1] as (typeof examples)[number];
   const errors: ParseError[] = [];
@@ -36,7 +36,7 @@ async function start(stage: Stage, number: number) {
   return { client, id, agentCapabilities };
 }
 
-test('there are five', () => {
+test('there are five examples', () => {
   expect(examples.map(({ title }) => title.slice(0, 2))).toEqual(['1.', '2.', '3.', '4.', '5.']);
 });
 
@@ -53,7 +53,7 @@ test('1: a program of the project', async ({ stage }) => {
   expect(wordsOf(await called(client, id, 'changed_files', { since: '--output=x' }))).toContain('not valid');
 });
 
-test('2, 3 and 5: what they set is taken', async ({ stage }) => {
+test('2, 3 and 5: their settings are accepted', async ({ stage }) => {
   const [, bridges, delegate] = await Promise.all([start(stage, 2), start(stage, 3), start(stage, 5)]);
   expect(bridges.agentCapabilities.mcpCapabilities).toEqual({ http: true, sse: true, acp: true });
   const ask = (agent: string) => called(delegate.client, delegate.id, 'delegate', { agent, prompt: 'call session_info' });

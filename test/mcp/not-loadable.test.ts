@@ -1,4 +1,4 @@
-// What serves tools is loaded when it is first needed. When it cannot be, whoever asks is told, and nobody else notices.
+// The tool server is loaded on first use. If that fails, only the caller gets an error.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -26,7 +26,7 @@ afterEach(() => {
 function attach(transport: 'http' | 'stdio' | 'acp'): Promise<Attached> {
   const toolSession = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => expect.unreachable() };
   return new Promise((resolve, reject) =>
-    hostTools.attach(transport, toolSession, (lent) => (lent instanceof Error ? reject(lent) : resolve(lent))),
+    hostTools.attach(transport, toolSession, (attached) => (attached instanceof Error ? reject(attached) : resolve(attached))),
   );
 }
 
@@ -38,13 +38,13 @@ test('the socket of the shim is closed', async () => {
   await once(socket, 'close');
 });
 
-test('HTTP is answered with an error, each time', async () => {
+test('every HTTP request gets an error', async () => {
   const { url, headers } = JSON.parse((await attach('http')).entry('switchboard'));
   const ask = { method: 'POST', headers: { authorization: headers[0].value, 'content-type': 'application/json' }, body: '{}' };
   for (const _ of [1, 2]) expect((await fetch(url, ask)).status).toBe(500);
 });
 
-test('messages by the ACP connection are answered with the reason, those that waited and those that come later', async () => {
+test('messages over the ACP connection are answered with the reason, both queued and later ones', async () => {
   const pipe = hostTools.pipe((await attach('acp')).toolServer);
   const ask = () => new Promise((resolve) => pipe.request('tools/list', {}, resolve, () => {}));
   pipe.notify('notifications/initialized', {});

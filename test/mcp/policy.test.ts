@@ -1,4 +1,4 @@
-// Lent tools under a policy, and with files and terminals that we serve ourselves.
+// Host tools under a policy, with files and terminals that the proxy serves.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
@@ -25,7 +25,7 @@ async function place(stage: Stage, policy: Json = POLICY) {
   return { client, id, call, audited, at: (file: string) => path.join(stage.cwd, file) };
 }
 
-test('what is allowed is done, what is denied is not, and both are written down', async ({ stage }) => {
+test('an allowed call runs, a denied one does not, and both are audited', async ({ stage }) => {
   const { client, call, audited, at } = await place(stage);
   writeFileSync(at('a.txt'), 'one\ntwo\n');
   writeFileSync(at('.env'), 'KEY=1');
@@ -40,7 +40,7 @@ test('what is allowed is done, what is denied is not, and both are written down'
   expect(client.all('session/request_permission')).toEqual([]);
 });
 
-test('where nothing is allowed but by a rule, a rule about the file or the command is one', async ({ stage }) => {
+test('without a default allow, a rule for the file or the command is enough', async ({ stage }) => {
   const { call, at } = await place(stage, { ...POLICY, default: 'deny' });
   writeFileSync(at('a.txt'), 'one\n');
   expect(wordsOf(await call('read_file', { path: 'a.txt' }))).toMatch(/^one\n?$/);
@@ -50,7 +50,7 @@ test('where nothing is allowed but by a rule, a rule about the file or the comma
   expect(existsSync(at('new.txt'))).toBe(false);
 });
 
-test('what is left open is asked of the user, once for the tool and not again by the tool itself', async ({ stage }) => {
+test('an undecided call asks the user once, for the tool and not again for its action', async ({ stage }) => {
   const { client, call, at } = await place(stage);
   const answers = ['reject', 'allow'];
   client.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: answers.shift() } }));
@@ -60,7 +60,7 @@ test('what is left open is asked of the user, once for the tool and not again by
   expect(client.all('session/request_permission')).toHaveLength(2);
 });
 
-test('commands are judged as commands, and run in terminals of ours', async ({ stage }) => {
+test("commands are evaluated as commands and run in the proxy's terminals", async ({ stage }) => {
   const { client, call, at } = await place(stage);
   writeFileSync(at('a.txt'), '');
   expect(wordsOf(await call('run_command', { command: 'ls', args: ['a.txt'] }))).toBe('a.txt\n[exit code 0]');
@@ -69,7 +69,7 @@ test('commands are judged as commands, and run in terminals of ours', async ({ s
   expect(readFileSync(at('a.txt'), 'utf8')).toBe('');
 });
 
-test('one that goes on is left running, and can be looked at and ended', async ({ stage }) => {
+test('a long-running command stays in the background and can be inspected and ended', async ({ stage }) => {
   const { client, call } = await place(stage, { default: 'ask' });
   client.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'allow' } }));
   const started = await call('run_command', { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1e6)'], wait_ms: 0 });
@@ -86,7 +86,7 @@ test('tools that the policy does not expose are not listed', async ({ stage }) =
   expect(wordsOf(await call('write_file', { path: 'x', content: '' }))).toContain('There is no tool "write_file"');
 });
 
-test('a policy that has changed while the user thought holds against the yes', async ({ stage }) => {
+test("a policy that changed while the user decided overrides the user's yes", async ({ stage }) => {
   const file = path.join(stage.dir, 'policy.yaml');
   writeFileSync(file, 'version: 1\nmcp: { expose: ["switchboard:*"] }\n');
   const config = { host_tools: { enabled: true }, policy: 'policy.yaml', workspace: 'serve-missing' };
@@ -103,16 +103,16 @@ test('a policy that has changed while the user thought holds against the yes', a
   expect(existsSync(path.join(stage.cwd, 'new.txt'))).toBe(false);
 });
 
-test('whoever knocks with a wrong token, or with one of a session that has ended, is written down', async ({ stage }) => {
+test('a request with a wrong token, or with that of an ended session, is audited', async ({ stage }) => {
   const config = { host_tools: { enabled: true }, policy: { version: 1, ...POLICY } };
   const client = await stage.connect({ one: mcpAgent('http') }, { config });
   const { id } = await open(client, stage.cwd);
   const [{ url, headers }] = await told(client, id, 'servers');
-  const knock = async (authorization: string) =>
+  const statusWith = async (authorization: string) =>
     (await fetch(url, { method: 'POST', headers: { authorization, 'content-type': 'application/json' }, body: '{}' })).status;
-  expect(await knock(`Bearer sbmcp_${'A'.repeat(43)}`)).toBe(401);
+  expect(await statusWith(`Bearer sbmcp_${'A'.repeat(43)}`)).toBe(401);
   await client.call('session/close', { sessionId: id });
-  expect(await knock(headers[0].value)).toBe(401);
+  expect(await statusWith(headers[0].value)).toBe(401);
   const audit = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8');
   const lines = audit
     .trim()
@@ -124,31 +124,28 @@ test('whoever knocks with a wrong token, or with one of a session that has ended
 });
 
 test.for([
-  ['stdio', 'take back'],
-  ['stdio', 'hang up'],
-  ['http', 'take back'],
-  ['http', 'hang up'],
-  ['acp', 'take back'],
-] as const)(
-  'a call by %s that waits for the user is not asked about any more once the agent says: %s',
-  async ([takes, words], { stage }) => {
-    const client = await stage.connect(
-      { one: mcpAgent(takes) },
-      { config: { ...HOST_TOOLS, policy: { version: 1 }, workspace: 'serve-missing' } },
-    );
-    const { id } = await open(client, stage.cwd);
-    client.on('session/request_permission', () => UNANSWERED);
-    const call = prompt(client, id, 'call write_file {"path":"new.txt","content":"x"}');
-    const asked = await client.got('session/request_permission');
-    await prompt(client, id, words);
-    const { msg } = await client.got('$/cancel_request');
-    expect(msg.params).toEqual({ requestId: asked.msg.id });
-    client.reply(asked.msg, { outcome: { outcome: 'selected', optionId: 'allow' } }); // too late
-    await call;
-    expect(client.agentText(id)).toMatch(/changed my mind|cancelled|closed/i);
-    expect(existsSync(path.join(stage.cwd, 'new.txt'))).toBe(false);
-    expect(client.all('$/cancel_request')).toHaveLength(1);
-    const lines = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8').trim().split('\n');
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ verdict: 'deny', by: 'agent', option: 'cancelled' }]);
-  },
-);
+  ['stdio', 'withdraw the call'],
+  ['stdio', 'disconnect'],
+  ['http', 'withdraw the call'],
+  ['http', 'disconnect'],
+  ['acp', 'withdraw the call'],
+] as const)('over %s, a pending permission request is cancelled after: %s', async ([takes, words], { stage }) => {
+  const client = await stage.connect(
+    { one: mcpAgent(takes) },
+    { config: { ...HOST_TOOLS, policy: { version: 1 }, workspace: 'serve-missing' } },
+  );
+  const { id } = await open(client, stage.cwd);
+  client.on('session/request_permission', () => UNANSWERED);
+  const call = prompt(client, id, 'call write_file {"path":"new.txt","content":"x"}');
+  const asked = await client.got('session/request_permission');
+  await prompt(client, id, words);
+  const { msg } = await client.got('$/cancel_request');
+  expect(msg.params).toEqual({ requestId: asked.msg.id });
+  client.reply(asked.msg, { outcome: { outcome: 'selected', optionId: 'allow' } }); // too late
+  await call;
+  expect(client.agentText(id)).toMatch(/changed my mind|cancelled|closed/i);
+  expect(existsSync(path.join(stage.cwd, 'new.txt'))).toBe(false);
+  expect(client.all('$/cancel_request')).toHaveLength(1);
+  const lines = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8').trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ verdict: 'deny', by: 'agent', option: 'cancelled' }]);
+});

@@ -1,14 +1,14 @@
-// What the tests of lent tools share: agents that use MCP servers, and what they have to say.
+// Shared by the tests of host tools: agents that use MCP servers, and their output.
 import { fixture, type Json, type Peer, prompt, type Server } from '../e2e/harness.ts';
 
 export type Takes = 'stdio' | 'http' | 'acp' | 'acp-old' | 'none';
 
 export const mcpAgent = (takes: Takes, name = 'mcp-agent'): Server => fixture('mcp-agent', '--takes', takes, '--name', name);
 
-/** Tools are lent in these tests, unlike in those of everything else. */
+/** These tests enable host tools; most others do not. */
 export const HOST_TOOLS = { host_tools: { enabled: true } };
 
-/** What the agent says to a prompt, as it is JSON. */
+/** The agent's answer to a prompt, parsed as JSON. */
 export async function told(client: Peer, sessionId: string, words: string): Promise<Json> {
   const before = client.agentText(sessionId).length;
   const answer = await prompt(client, sessionId, words);
@@ -16,7 +16,7 @@ export async function told(client: Peer, sessionId: string, words: string): Prom
   return JSON.parse(client.agentText(sessionId).slice(before));
 }
 
-/** Calls a tool of ours as the agent does. */
+/** Calls a host tool as the agent does. */
 export const called = (client: Peer, sessionId: string, tool: string, args: Json = {}): Promise<Json> =>
   told(client, sessionId, `call ${tool} ${JSON.stringify(args)}`);
 

@@ -1,4 +1,4 @@
-// `switchboard mcp`, driven by a real MCP client (SDK 1.32): the embedded agents as its tools.
+// `switchboard mcp` with the embedded agents as tools, driven by a real MCP client (SDK 1.32).
 import { once } from 'node:events';
 import { Client as ModernClient } from '@modelcontextprotocol/client';
 import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/client/stdio';
@@ -26,7 +26,7 @@ const driverOf = (client: Client): Driver => ({
   close: () => client.close(),
 });
 
-test('both embedded agents can be prompted, with progress, and their words come back', async ({ stage }) => {
+test('both embedded agents can be prompted, report progress and return their answer', async ({ stage }) => {
   const { client, call, close } = await drive(stage);
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
     ...['list_agents', 'start_session', 'prompt', 'continue', 'cancel', 'list_sessions', 'get_transcript'],
@@ -40,7 +40,7 @@ test('both embedded agents can be prompted, with progress, and their words come 
     const turn = await call('prompt', { session_id, prompt: 'hello' }, { onprogress: ({ message }: Json) => progress.push(message) });
     expect(turn.structuredContent).toMatchObject({ session_id, stop_reason: 'end_turn', text: expect.stringMatching(/\w/) });
     expect(turn.content[0].text).toBe(turn.structuredContent.text);
-    // The client may drop the last of it when it comes together with the answer.
+    // The client may drop progress that arrives together with the answer.
     expect(turn.structuredContent.text).toContain(progress.join('').trim());
     expect((await call('get_transcript', { session_id })).content[0].text).toMatch(/^> hello\n\n\S/);
   }
@@ -52,7 +52,7 @@ test('both embedded agents can be prompted, with progress, and their words come 
   await close();
 });
 
-test('what an agent wants to be allowed is asked of the client, and refused where it cannot be asked', async ({ stage }) => {
+test("an agent's permission request goes to the client, and is refused if the client cannot be asked", async ({ stage }) => {
   const changes = async (answer: string | undefined) => {
     const config = stage.writeConfig({ asks: fixture('until-cancelled') });
     const { call, close } = await drive(stage, { args: ['--config', config], answer });
@@ -68,7 +68,7 @@ test('what an agent wants to be allowed is asked of the client, and refused wher
   expect((await changes(undefined)).tool_calls).toMatchObject([{ status: 'failed' }]);
 });
 
-test('a client of the 2026 era is asked in between, and calls again with the answer', async ({ stage }) => {
+test('a client of the 2026 era gets the permission request as a result, and calls again with the answer', async ({ stage }) => {
   const config = stage.writeConfig({ asks: fixture('until-cancelled') });
   const env = { ...getDefaultEnvironment(), HOME: stage.dir, SWITCHBOARD_HOME: stage.state };
   const client = new ModernClient(
@@ -100,12 +100,12 @@ test('a cancelled request cancels the turn', async ({ stage }) => {
   const controller = new AbortController();
   const turn = call('prompt', { session_id, prompt: 'wait' }, { signal: controller.signal, onprogress: () => controller.abort('enough') });
   await expect(turn).rejects.toThrow();
-  // The agent says in its next turn how the last one ended.
+  // The agent reports in its next turn how the previous one ended.
   expect((await call('prompt', { session_id, prompt: 'how' })).structuredContent.text).toBe('cancelled');
   await close();
 });
 
-test('a session of before can be continued', async ({ stage }) => {
+test('an earlier session can be continued', async ({ stage }) => {
   const first = await drive(stage);
   const { session_id } = (await first.call('start_session', { agent: 'sketcher' })).structuredContent;
   await first.call('prompt', { session_id, prompt: 'hello' });
@@ -128,7 +128,7 @@ test('a session of before can be continued', async ({ stage }) => {
   await second.close();
 });
 
-test('a configuration that is not usable is told as ever, and a port that is none too', async ({ stage }) => {
+test('an invalid configuration and an invalid port are reported as in other commands', async ({ stage }) => {
   const ended = async (...args: string[]) => {
     const child = stage.run(process.execPath, [SWITCHBOARD, 'mcp', ...args]);
     return { code: await child.ended, said: child.stderr() };
@@ -142,7 +142,7 @@ test('a configuration that is not usable is told as ever, and a port that is non
   });
 });
 
-test('over HTTP it wants its token, and asks and is cancelled like on stdio', async ({ stage }) => {
+test('over HTTP it requires its token, and permission requests and cancellation work as on stdio', async ({ stage }) => {
   const config = stage.writeConfig({ asks: fixture('until-cancelled') });
   const child = stage.spawn(process.execPath, [SWITCHBOARD, 'mcp', '--http', '--config', config], {
     HOME: stage.dir,
@@ -163,7 +163,7 @@ test('over HTTP it wants its token, and asks and is cancelled like on stdio', as
       look();
     });
   const [url, token] = await Promise.all([heard(/MCP at (\S+)/), heard(/Bearer (\S+)/)]);
-  expect(said).toContain('ignoring SWITCHBOARD_MCP_TOKEN: it is shorter than 32 characters'); // and another one is told
+  expect(said).toContain('ignoring SWITCHBOARD_MCP_TOKEN: it is shorter than 32 characters'); // and prints a generated one
   expect((await fetch(url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } })).status).toBe(401);
   const client = new Client({ name: 'test', version: '0' }, { capabilities: { elicitation: {} } });
   client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { answer: 'Allow' } }));

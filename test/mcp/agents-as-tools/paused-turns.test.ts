@@ -1,3 +1,4 @@
+// Turns that pause for a permission request and resume with the next tool call.
 import { afterEach, expect, test, vi } from 'vitest';
 import { createPausedTurns, type Listener, type PermissionRequest, refusalIn } from '../../../src/mcp/agents-as-tools/paused-turns.ts';
 
@@ -15,12 +16,12 @@ const idOf = (step: Awaited<ReturnType<ReturnType<typeof createPausedTurns<strin
 
 afterEach(() => vi.useRealTimers());
 
-test('a turn without questions ends as it is', async () => {
+test('a turn without permission requests returns its result', async () => {
   const turns = createPausedTurns<string>(1000, refusalIn);
   expect(await turns.begin(async () => 'done', listener())).toEqual({ done: 'done' });
 });
 
-test('it waits for each answer in turn, and its words go to whoever listens now', async () => {
+test('a turn waits for each answer in order, and its text goes to the current listener', async () => {
   const turns = createPausedTurns<string>(1000, refusalIn);
   const heard: string[] = [];
   const first = await turns.begin(async ({ ask, progress }) => {
@@ -35,12 +36,12 @@ test('it waits for each answer in turn, and its words go to whoever listens now'
     () => undefined,
     listener(undefined, (words) => heard.push(words)),
   );
-  expect(third).toEqual({ done: 'y,n' }); // no answer is a no
+  expect(third).toEqual({ done: 'y,n' }); // no answer means no
   expect(heard).toEqual(['nearly']);
   expect(turns.resume(idOf(first), yes, listener())).toBeUndefined(); // an answer counts once
 });
 
-test('whoever takes the request back cancels the turn, also one that was taken up again', async () => {
+test('cancelling the request cancels the turn, even one that was resumed', async () => {
   const turns = createPausedTurns<string>(1000, refusalIn);
   const enough = new AbortController();
   const first = await turns.begin(async ({ ask, signal }) => {
@@ -53,7 +54,7 @@ test('whoever takes the request back cancels the turn, also one that was taken u
   expect(await second).toEqual({ done: 'cancelled' });
 });
 
-test('nobody comes back: the answer is no, and the turn is cancelled', async () => {
+test('if the client does not come back, the answer is no and the turn is cancelled', async () => {
   vi.useFakeTimers();
   const turns = createPausedTurns<string>(1000, refusalIn);
   let answer: string | undefined;
@@ -70,7 +71,7 @@ test('nobody comes back: the answer is no, and the turn is cancelled', async () 
   expect(turns.resume(idOf(step), yes, listener())).toBeUndefined();
 });
 
-test('what the turn fails with is told to whoever waits', async () => {
+test('a failure of the turn reaches the waiting listener', async () => {
   const turns = createPausedTurns<string>(1000, refusalIn);
   const step = await turns.begin(async ({ ask }) => {
     await ask(ASKED);

@@ -1,4 +1,4 @@
-// One bridge alone, whose server is a program that would be noticed.
+// A single bridge, whose server leaves a trace when it starts.
 import { expect, test } from 'vitest';
 import { createBridge } from '../../../src/mcp/bridge/bridge.ts';
 
@@ -11,7 +11,7 @@ const OPENINGS = {
   'the 2026 era': { method: 'tools/list', params: { _meta: META } },
 };
 
-test.each(Object.entries(OPENINGS))('a request of %s that was let in just before the end starts no server', async (_, opening) => {
+test.each(Object.entries(OPENINGS))('a request of %s accepted just before the bridge closes starts no server', async (_, opening) => {
   const started: number[] = [];
   const bridge = createBridge(
     { kind: 'stdio', name: 'late', command: process.execPath, args: ['--version'], env: {} },
@@ -34,7 +34,7 @@ test.each(Object.entries(OPENINGS))('a request of %s that was let in just before
     ...('_meta' in opening.params && { 'mcp-protocol-version': '2026-07-28' }),
   };
   const request = new Request('http://127.0.0.1/mcp', { method: 'POST', headers, body: JSON.stringify(body) });
-  // By then there is nobody to answer; what matters is that nothing is left behind.
+  // Nobody is left to answer. What counts is that no process stays.
   const answered = await handle(request, body).then(
     ({ status }) => status,
     (error: Error) => error.message,

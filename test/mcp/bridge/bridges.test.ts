@@ -1,4 +1,4 @@
-// The client's own servers, of every type, reached by agents that take only one.
+// The client's own MCP servers, of every type, used by agents that support only one.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -28,7 +28,7 @@ const SECRET = 'canary-4f9c2d7e1b';
 const running: ChildProcess[] = [];
 const urls: Record<string, string> = {};
 
-/** A server that is there before anybody asks for it. */
+/** A server that runs before the test needs it. */
 async function listening(how: 'http' | 'sse'): Promise<string> {
   const child = spawn(RICH.command, [...RICH.args, `--${how}`], { stdio: ['ignore', 'pipe', 'inherit'] });
   running.push(child);
@@ -47,7 +47,7 @@ const serverOf = (type: string): Json =>
     ? { name: 'rich', command: RICH.command, args: RICH.args, env: [{ name: 'RICH_SECRET', value: SECRET }] }
     : { type, name: 'rich', url: urls[type], headers: [{ name: 'x-secret', value: SECRET }] };
 
-/** Two agents, so that we are not alone with one; sessions are opened with the first. */
+/** Two agents, because a single agent gets no bridges. Sessions are opened with the first. */
 async function connect(stage: Stage, takes: Takes, options: Json = {}, config: Json = {}): Promise<AcpClient> {
   return stage.connect({ first: { ...mcpAgent(takes), ...options }, second: mcpAgent('none') }, { config });
 }
@@ -59,8 +59,8 @@ describe.each([
   ['an sse server', 'sse', 'stdio', {}],
   ['an sse server', 'sse', 'http', {}],
   ['a stdio server', 'stdio', 'http', { mcp_transport: 'http' }],
-] as const)('%s, for an agent that takes no %s but %s', (_, type, takes, options) => {
-  test('is whole on the other side, and its credentials stay here', async ({ stage }) => {
+] as const)('%s, for an agent that supports no %s but %s', (_, type, takes, options) => {
+  test('is bridged with all its features, and its credentials stay in the proxy', async ({ stage }) => {
     const acpClient = await connect(stage, takes, options, { log: { frames: 'redacted' } });
     const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf(type)] });
     const entry = await given(acpClient, id);
@@ -89,7 +89,7 @@ describe.each([
   });
 });
 
-test('what the agent takes it is given as it is, and all types are promised to the editor', async ({ stage }) => {
+test('a supported server is passed unchanged, and the client sees support for all types', async ({ stage }) => {
   const acpClient = stage.proxy({ first: mcpAgent('http'), second: mcpAgent('stdio') });
   expect((await hello(acpClient)).agentCapabilities.mcpCapabilities).toEqual({ http: true, sse: true, acp: true });
   const http = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf('http')] });
@@ -101,26 +101,26 @@ test('what the agent takes it is given as it is, and all types are promised to t
   expect(await given(acpClient, unread.id)).toEqual(odd);
 });
 
-test('no bridges where they are switched off, and nothing is promised then', async ({ stage }) => {
+test('without mcp_bridge no server is bridged, and the client sees only what the agents support', async ({ stage }) => {
   const acpClient = stage.proxy({ first: { ...mcpAgent('stdio'), mcp_bridge: 'off' }, second: mcpAgent('http') });
   expect((await hello(acpClient)).agentCapabilities.mcpCapabilities).toEqual({ http: false, sse: false });
   const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf('http')] });
   expect(await given(acpClient, id)).toEqual(serverOf('http'));
 });
 
-test('an agent that is alone is not spoken for, unless that is wished', async ({ stage }) => {
-  const alone = stage.proxy({ only: mcpAgent('stdio') });
-  expect((await hello(alone)).agentCapabilities.mcpCapabilities).toEqual({ http: false, sse: false });
-  const { id } = await open(alone, stage.cwd, undefined, { mcpServers: [serverOf('http')] });
-  expect(await given(alone, id)).toEqual(serverOf('http'));
+test('a single agent gets no bridges unless they are enabled', async ({ stage }) => {
+  const single = stage.proxy({ only: mcpAgent('stdio') });
+  expect((await hello(single)).agentCapabilities.mcpCapabilities).toEqual({ http: false, sse: false });
+  const { id } = await open(single, stage.cwd, undefined, { mcpServers: [serverOf('http')] });
+  expect(await given(single, id)).toEqual(serverOf('http'));
 
-  const wished = stage.proxy({ only: { ...mcpAgent('stdio'), mcp_bridge: 'on' } });
-  expect((await hello(wished)).agentCapabilities.mcpCapabilities).toEqual({ http: true, sse: true, acp: true });
-  const bridged = await open(wished, stage.cwd, undefined, { mcpServers: [serverOf('http')] });
-  expect(wordsOf(await on(wished, bridged.id, 'call echo {"text":"hello"}'))).toBe('hello');
+  const bridging = stage.proxy({ only: { ...mcpAgent('stdio'), mcp_bridge: 'on' } });
+  expect((await hello(bridging)).agentCapabilities.mcpCapabilities).toEqual({ http: true, sse: true, acp: true });
+  const bridged = await open(bridging, stage.cwd, undefined, { mcpServers: [serverOf('http')] });
+  expect(wordsOf(await on(bridging, bridged.id, 'call echo {"text":"hello"}'))).toBe('hello');
 });
 
-test('the policy decides about calls through a bridge, and which tools are seen', async ({ stage }) => {
+test('the policy decides on calls through a bridge and on which tools are visible', async ({ stage }) => {
   const policy = path.join(stage.dir, 'policy.json');
   writeFileSync(
     policy,
@@ -139,33 +139,30 @@ test('the policy decides about calls through a bridge, and which tools are seen'
   expect(wordsOf(await on(acpClient, id, 'call echo {"text":"yes"}'))).toBe('yes');
   expect(await on(acpClient, id, 'call secret')).toMatchObject({ isError: true });
   expect(wordsOf(await on(acpClient, id, 'call log {"text":"x"}'))).toContain('the user did not allow it');
-  expect(wordsOf(await on(acpClient, id, 'call steps'))).toBe('done'); // no rule speaks of it
+  expect(wordsOf(await on(acpClient, id, 'call steps'))).toBe('done'); // no rule covers it
   const audit = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8');
   expect(audit).toContain('rich:secret');
 });
 
 test.for([
-  ['stdio', 'http', 'take back'],
-  ['http', 'stdio', 'hang up'],
-] as const)(
-  'over %s to a server over %s, a call that waits for the user is not asked about any more after: %s',
-  async ([takes, type, words], { stage }) => {
-    const policy = { version: 1, ask: ['mcp(rich:log)'] };
-    const acpClient = await connect(stage, takes, takes === 'http' ? { mcp_transport: 'http' } : {}, { policy });
-    acpClient.on('session/request_permission', () => UNANSWERED);
-    const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf(type)] });
-    const call = prompt(acpClient, id, 'on rich call log {"text":"x"}');
-    const asked = await acpClient.got('session/request_permission');
-    await prompt(acpClient, id, `on rich ${words}`);
-    expect((await acpClient.got('$/cancel_request')).msg.params).toEqual({ requestId: asked.msg.id });
-    await call;
-    expect(acpClient.agentText(id)).toMatch(/changed my mind|closed/);
-    const line = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8').trim().split('\n').at(-1) ?? '';
-    expect(JSON.parse(line)).toMatchObject({ verdict: 'deny', by: 'agent', option: 'cancelled' });
-  },
-);
+  ['stdio', 'http', 'withdraw the call'],
+  ['http', 'stdio', 'disconnect'],
+] as const)('over %s to a server over %s, a pending permission request is cancelled after: %s', async ([takes, type, words], { stage }) => {
+  const policy = { version: 1, ask: ['mcp(rich:log)'] };
+  const acpClient = await connect(stage, takes, takes === 'http' ? { mcp_transport: 'http' } : {}, { policy });
+  acpClient.on('session/request_permission', () => UNANSWERED);
+  const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf(type)] });
+  const call = prompt(acpClient, id, 'on rich call log {"text":"x"}');
+  const asked = await acpClient.got('session/request_permission');
+  await prompt(acpClient, id, `on rich ${words}`);
+  expect((await acpClient.got('$/cancel_request')).msg.params).toEqual({ requestId: asked.msg.id });
+  await call;
+  expect(acpClient.agentText(id)).toMatch(/changed my mind|closed/);
+  const line = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8').trim().split('\n').at(-1) ?? '';
+  expect(JSON.parse(line)).toMatchObject({ verdict: 'deny', by: 'agent', option: 'cancelled' });
+});
 
-test('a server that dies is spoken of, and whoever waits for it hears why', async ({ stage }) => {
+test('a server that exits is reported, and pending calls fail with the reason', async ({ stage }) => {
   const acpClient = await connect(stage, 'http', { mcp_transport: 'http' });
   const missing = { ...serverOf('stdio'), name: 'missing', command: '/nowhere/to/be/found' };
   const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf('stdio'), missing] });
@@ -175,7 +172,7 @@ test('a server that dies is spoken of, and whoever waits for it hears why', asyn
   await noticed(acpClient, '"/nowhere/to/be/found" was not found');
 });
 
-test('the end of a session ends its bridges, and with them the servers that were started for them', async ({ stage }) => {
+test('the end of a session ends its bridges and the servers that they started', async ({ stage }) => {
   const acpClient = await connect(stage, 'http', { mcp_transport: 'http' });
   const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf('stdio')] });
   const { url, headers } = await given(acpClient, id);
@@ -193,7 +190,7 @@ test('the end of a session ends its bridges, and with them the servers that were
   await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 10_000 });
 });
 
-test('a client of both eras reaches a bridge over HTTP, and the server behind it ends before we do', async ({ stage }) => {
+test('a client of both eras reaches a bridge over HTTP, and the server behind it exits before the proxy does', async ({ stage }) => {
   const acpClient = await connect(stage, 'http', { mcp_transport: 'http' });
   const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf('stdio')] });
   const { url, headers } = await given(acpClient, id);
@@ -206,11 +203,11 @@ test('a client of both eras reaches a bridge over HTTP, and the server behind it
   const farewell = path.join(stage.dir, 'farewell');
   await client.callTool({ name: 'linger', arguments: { text: farewell } });
   expect(await acpClient.close()).toBe(0);
-  expect(readFileSync(farewell, 'utf8')).toBe('done'); // it was waited for, not killed
+  expect(readFileSync(farewell, 'utf8')).toBe('done'); // it exited by itself and was not killed
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 });
 
-/** A client of the 2026 era alone. */
+/** A client that speaks only the 2026 era. */
 async function modern({ url, headers }: Json): Promise<{ client: Client; heard: string[] }> {
   const heard: string[] = [];
   const client = new Client(
@@ -226,7 +223,7 @@ async function modern({ url, headers }: Json): Promise<{ client: Client; heard: 
   return { client, heard };
 }
 
-test('a client of the 2026 era alone reaches a server of the 2025 era over HTTP', async ({ stage }) => {
+test('a client of only the 2026 era reaches a server of the 2025 era over HTTP', async ({ stage }) => {
   const policy = { version: 1, deny: ['mcp(rich:secret)'] };
   const acpClient = await connect(stage, 'http', { mcp_transport: 'http' }, { policy });
   const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf('stdio')] });
@@ -251,14 +248,14 @@ test('a client of the 2026 era alone reaches a server of the 2025 era over HTTP'
   await call('grow', '');
   await vi.waitFor(() => expect(heard).toContain('grown'), 10_000);
   await expect(call('die', '')).rejects.toThrow('it exited with code 7');
-  expect(await call('echo', 'again')).toMatchObject({ content: [{ text: 'again' }] }); // it is started anew
+  expect(await call('echo', 'again')).toMatchObject({ content: [{ text: 'again' }] }); // it is started again
   await client.close();
 });
 
-describe.each(['stdio', 'http'] as const)('a server that lives in the editor, for an agent that takes %s', (takes) => {
-  test('is reached, in words that the agent knows', async ({ stage }) => {
+describe.each(['stdio', 'http'] as const)('a server inside the client, for an agent that supports %s', (takes) => {
+  test("is reached in the agent's protocol version", async ({ stage }) => {
     const acpClient = await connect(stage, takes);
-    const tools = inEditor(acpClient);
+    const tools = inClient(acpClient);
     const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [{ type: 'acp', name: 'rich', serverId: 'S1' }] });
     expect((await given(acpClient, id)).type ?? 'stdio').toBe(takes);
     expect(wordsOf(await on(acpClient, id, 'call echo {"text":"hello"}'))).toBe('hello');
@@ -277,9 +274,9 @@ describe.each(['stdio', 'http'] as const)('a server that lives in the editor, fo
   });
 });
 
-test('a server that lives in the editor is reached over HTTP by a client of the 2026 era alone', async ({ stage }) => {
+test('a server inside the client is reached over HTTP by a client of only the 2026 era', async ({ stage }) => {
   const acpClient = await connect(stage, 'http');
-  inEditor(acpClient);
+  inClient(acpClient);
   const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [{ type: 'acp', name: 'rich', serverId: 'S1' }] });
   const { client } = await modern(await given(acpClient, id));
   client.setRequestHandler('elicitation/create', ({ params }) => ({ action: 'accept', content: { answer: params.message.toUpperCase() } }));
@@ -288,8 +285,8 @@ test('a server that lives in the editor is reached over HTTP by a client of the 
   await client.close();
 });
 
-/** An MCP server of the current SDK behind `mcp/message`, as editors have it. */
-function inEditor(acpClient: Peer) {
+/** An MCP server of the current SDK behind `mcp/message`, as editors provide it. */
+function inClient(acpClient: Peer) {
   let taken = () => {};
   const takenBack = new Promise<void>((resolve) => {
     taken = resolve;

@@ -1,3 +1,4 @@
+// Which of the client's MCP servers are bridged, and how.
 import { describe, expect, test } from 'vitest';
 import { bridgeFor, type ClientServer, isBridged, readServer } from '../../../src/mcp/bridge/client-server.ts';
 
@@ -5,7 +6,7 @@ const AGENT = { mcpCapabilities: { http: false, sse: false }, setting: 'auto', s
 const takesHttp = { ...AGENT, mcpCapabilities: { http: true } };
 const server = (kind: string) => ({ kind, name: 's' }) as ClientServer;
 
-describe('the way by which an agent gets a bridge', () => {
+describe('the transport of a bridge', () => {
   test.each([
     ['stdio is for every agent', 'stdio', AGENT, undefined],
     ['http as it is, for who takes it', 'http', takesHttp, undefined],
@@ -27,7 +28,7 @@ describe('the way by which an agent gets a bridge', () => {
   });
 });
 
-test('bridges are for agents among others, unless the user says otherwise', () => {
+test('bridges are for one of several agents, unless the user sets otherwise', () => {
   expect(isBridged('auto', false)).toBe(true);
   expect(isBridged('auto', true)).toBe(false);
   expect(isBridged('on', true)).toBe(true);
@@ -46,6 +47,6 @@ test.each([
   { name: 's', type: 'http', url: 'http://x', headers: [{ name: 'a' }] },
   { name: 's', type: 'acp', id: 'of an older draft' },
   { name: 's', type: 'carrier pigeon' },
-])('what cannot be read to the letter is left to the agent: %j', (entry) => {
+])('an entry that cannot be read exactly is left to the agent: %j', (entry) => {
   expect(readServer(entry)).toBeUndefined();
 });

@@ -1,9 +1,9 @@
-// The relay alone, between an agent and a server that are in the test's own hands.
+// The relay between an agent and a server, both controlled by the test.
 import { InMemoryTransport, type JSONRPCMessage } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { relay } from '../../../src/mcp/bridge/relay.ts';
 
-/** Everybody's words, and how to speak for the agent and for the server. */
+/** All messages, and ways to send as the agent and as the server. */
 async function relayed(mayCall: Parameters<typeof relay>[2]['mayCall'] = async () => ({ allow: true })) {
   const [agent, front] = InMemoryTransport.createLinkedPair();
   const [server, back] = InMemoryTransport.createLinkedPair();
@@ -17,10 +17,10 @@ async function relayed(mayCall: Parameters<typeof relay>[2]['mayCall'] = async (
   const cancel = (requestId: number) => agent.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
   return { agent, server, toAgent, toServer, call, cancel };
 }
-/** Until everything that can happen without the outside has happened. */
+/** Runs everything that does not wait for an outside event. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('calls that were taken back do not count, though a server says nothing more of them', async () => {
+test('cancelled calls do not count, even if the server never answers them', async () => {
   const { server, toAgent, toServer, call, cancel } = await relayed();
   for (let id = 0; id < 100; id++) {
     await call(id);
@@ -31,11 +31,11 @@ test('calls that were taken back do not count, though a server says nothing more
   await settled();
   expect(toServer.at(-1)).toMatchObject({ id: 1000, method: 'tools/call' });
   await server.send({ jsonrpc: '2.0', id: 1000, result: { content: [] } });
-  await server.send({ jsonrpc: '2.0', id: 3, result: { content: [] } }); // it was too late to stop that one
+  await server.send({ jsonrpc: '2.0', id: 3, result: { content: [] } }); // the server had already finished
   expect(toAgent).toEqual([{ jsonrpc: '2.0', id: 1000, result: { content: [] } }]);
 });
 
-test('a server that dies takes back what is still being decided', async () => {
+test('a server that exits cancels pending decisions', async () => {
   const asked: AbortSignal[] = [];
   const { server, toAgent, call } = await relayed((_, __, signal) => {
     asked.push(signal);
@@ -48,7 +48,7 @@ test('a server that dies takes back what is still being decided', async () => {
   expect(toAgent).toMatchObject([{ id: 1, error: { message: expect.stringContaining('it has ended') } }]);
 });
 
-test('what cannot be decided is not passed on', async () => {
+test('a call is not forwarded if its decision fails', async () => {
   const { toAgent, toServer, call } = await relayed(() => Promise.reject(new Error('no place to write to')));
   await call(1);
   await settled();
@@ -56,7 +56,7 @@ test('what cannot be decided is not passed on', async () => {
   expect(toAgent).toMatchObject([{ id: 1, result: { isError: true } }]);
 });
 
-test('a call without an id, which nobody would be asked about, is not passed on; notices are', async () => {
+test('a call without an id, which the policy cannot decide on, is dropped; notifications are forwarded', async () => {
   const asked: string[] = [];
   const { agent, toServer } = await relayed(async (tool) => {
     asked.push(tool);
@@ -69,7 +69,7 @@ test('a call without an id, which nobody would be asked about, is not passed on;
   expect(asked).toEqual([]);
 });
 
-test('a server that takes its time to start has so many messages waiting for it and no more', async () => {
+test('while a server starts, 64 messages wait for it and further ones are refused', async () => {
   const [agent, front] = InMemoryTransport.createLinkedPair();
   const [server, back] = InMemoryTransport.createLinkedPair();
   const toAgent: JSONRPCMessage[] = [];

@@ -1,4 +1,4 @@
-// Configured MCP servers, lent to agents through ours.
+// Configured MCP servers, offered to agents through our own server.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -21,21 +21,21 @@ async function withServers(
   return { client, id, names };
 }
 
-test('its tools are among ours, asked for first, and its secrets stay here', async ({ stage }) => {
+test("the server's tools are listed with ours, need permission, and its secrets stay in the proxy", async ({ stage }) => {
   const { client, id, names } = await withServers(stage, [docs({ DOCS_SECRET: 's3cret-value' })]);
   expect(await names()).toEqual(['session_info', 'docs-search', 'docs-grow', 'docs-die']);
   const said = JSON.parse(wordsOf(await called(client, id, 'docs-search', { query: 'x' })));
-  // The server has what it was given, and not our whole environment.
+  // The server gets its configured variables, not our whole environment.
   expect(said).toMatchObject({ query: 'x', secret: 's3cret-value', home: null });
   expect(client.all('session/request_permission')[0]?.msg.params.toolCall.title).toBe('docs: search');
   expect(JSON.stringify(await told(client, id, 'servers'))).not.toContain('s3cret-value');
-  // Written down, so that the next process ends it if this one cannot.
+  // Recorded, so that the next process ends it if this one cannot.
   const running = path.join(stage.state, 'running');
   const written = readdirSync(running).map((file) => readFileSync(path.join(running, file), 'utf8'));
   expect(written.join('')).toContain(`"pid":${said.pid},`);
 });
 
-test('a tool that comes later is there later, and a server that dies is started again', async ({ stage }) => {
+test('a tool that is added later is listed later, and a server that exits is restarted', async ({ stage }) => {
   const { client, id, names } = await withServers(stage, [docs()]);
   const before = JSON.parse(wordsOf(await called(client, id, 'docs-search')));
   await called(client, id, 'docs-grow');
@@ -45,7 +45,7 @@ test('a tool that comes later is there later, and a server that dies is started 
   expect(after.pid).not.toBe(before.pid);
 });
 
-test('its progress is told, its calls can be taken back, and how it failed is said', async ({ stage }) => {
+test('progress, cancellation and failures are passed on', async ({ stage }) => {
   const { client, id } = await withServers(stage, [{ name: 'rich', ...fixture('mcp-rich') }]);
   expect(await told(client, id, 'steps rich-steps')).toMatchObject({
     steps: ['step 1', 'step 2'],
@@ -56,7 +56,7 @@ test('its progress is told, its calls can be taken back, and how it failed is sa
   expect(wordsOf(await called(client, id, 'rich-die'))).toBe('rich-die failed: the MCP server "rich" has ended');
 });
 
-test('one that is reached over HTTP is lent the same way, and its key stays here', async ({ stage }) => {
+test('a server over HTTP is offered in the same way, and its key stays in the proxy', async ({ stage }) => {
   const { command, args = [] } = fixture('mcp-rich');
   const server = spawn(command, [...args, '--http'], { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
@@ -73,7 +73,7 @@ test('one that is reached over HTTP is lent the same way, and its key stays here
   }
 });
 
-test('a tool whose description has changed is not offered until that is approved', async ({ stage }) => {
+test('a tool whose description changed is not offered until the user approves it', async ({ stage }) => {
   const first = await withServers(stage, [docs()]);
   expect(await first.names()).toContain('docs-search');
   await first.client.close();
@@ -89,20 +89,20 @@ test('a tool whose description has changed is not offered until that is approved
   expect(await third.names()).toContain('docs-search');
 });
 
-test('characters that nobody sees are taken out', async ({ stage }) => {
+test('invisible characters are removed', async ({ stage }) => {
   const { client, id } = await withServers(stage, [docs({ DOCS_DESCRIPTION: 'Sea\u200Brches \u202Edocuments\u{E0041}.' })]);
   const tools = await told(client, id, 'tools');
   expect(tools[1].description).toBe('Searches documents.');
   await expect.poll(client.stderr).toContain('held 3 characters that nobody sees');
 });
 
-test('a server that cannot be started does not spoil the rest', async ({ stage }) => {
+test('a server that cannot be started does not affect the others', async ({ stage }) => {
   const { names, client } = await withServers(stage, [{ name: 'gone', command: '/no/such/server' }, docs()]);
   expect(await names()).toContain('docs-search');
   await expect.poll(client.stderr).toContain('the MCP server "gone" is not available');
 });
 
-test('a server that has died and cannot be started again has its tools marked, until it is back', async ({ stage }) => {
+test('the tools of a server that exited and cannot be restarted are marked until it is back', async ({ stage }) => {
   const file = path.join(stage.dir, 'server.mjs');
   const { args } = fixture('mcp-docs');
   const put = (words: string) => writeFileSync(file, words);
@@ -120,7 +120,7 @@ test('a server that has died and cannot be started again has its tools marked, u
   expect(await marked()).toBe(false);
 });
 
-test('direct: agents are told of the server as it is, or of a bridge to it', async ({ stage }) => {
+test("direct: agents get the server's own entry, or a bridge to it", async ({ stage }) => {
   const { client, id } = await withServers(stage, [
     { ...docs({ A: '1' }), expose: 'direct' },
     { name: 'web', url: 'http://127.0.0.1:9/mcp', headers: { a: 's3cret-value' }, expose: 'direct' },
@@ -129,7 +129,7 @@ test('direct: agents are told of the server as it is, or of a bridge to it', asy
   expect(servers[1]).toEqual({
     ...{ name: 'docs', command: process.execPath, args: fixture('mcp-docs').args, env: [{ name: 'A', value: '1' }] },
   });
-  // The agent does not take http.
+  // The agent does not support http.
   expect(servers[2]).toMatchObject({ name: 'web', args: [expect.any(String), 'mcp-shim'] });
   expect(JSON.stringify(servers)).not.toContain('s3cret-value');
 });

@@ -1,4 +1,4 @@
-// One call of a lent tool, without a server around it.
+// One call of a host tool, without a server.
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { callTool } from '../../../src/mcp/server/call-tool.ts';
@@ -9,7 +9,7 @@ const caller = () => ({ abort: new AbortController(), progress: () => {} });
 const tool = (timeoutMs: number, run: HostTool['run']) =>
   ({ name: 'build', server: 'switchboard', timeoutMs, effect: 'execute', run }) as unknown as HostTool;
 
-test('the time limit of a tool begins when it may run, however long somebody thought about that', async () => {
+test("a tool's time limit starts when the call is allowed, however long the decision took", async () => {
   const gate = async () => {
     await once(AbortSignal.timeout(40), 'abort');
     return { allow: true } as const;
@@ -28,7 +28,7 @@ test.each([
   ['structured content', { structuredContent: { all: 'x'.repeat(2000) } }],
   ['what it says of itself', { _meta: { all: 'x'.repeat(2000) } }],
   ['something that nobody knows', { all: 'x'.repeat(2000) }],
-])('%s is output too: what is too long is left out, and that is said', async (_, beside) => {
+])('%s counts as output: it is left out if it is too long, with a note', async (_, other) => {
   const deps = { gate: async () => ({ allow: true }) as const, check: async () => undefined, onEvent: () => {}, maxOutputBytes: 1000 };
   const run = (more: object) =>
     callTool(
@@ -38,7 +38,7 @@ test.each([
       caller(),
       deps,
     );
-  expect(await run({ isError: true, ...beside })).toEqual({
+  expect(await run({ isError: true, ...other })).toEqual({
     isError: true,
     content: [
       { type: 'text', text: 'done' },
@@ -51,7 +51,7 @@ test.each([
   });
 });
 
-test('a tool that heeds no signal is not waited for beyond its limit', async () => {
+test('a tool that ignores its abort signal is not awaited beyond its limit', async () => {
   const outcome = await callTool(
     tool(20, () => new Promise(() => {})),
     {},

@@ -1,3 +1,4 @@
+// Which transport offers the host tools to an agent.
 import { expect, test } from 'vitest';
 import { chooseTransport, type McpTransportSetting, type SeenTransports } from '../../../src/mcp/server/offer.ts';
 
@@ -17,6 +18,6 @@ test.each<[McpTransportSetting, unknown, SeenTransports, string | undefined]>([
   ['stdio', HTTP, { stdio: 'ignored' }, 'stdio'],
   ['http', { http: false }, {}, 'http'],
   ['off', HTTP, {}, undefined],
-])('%s, with capabilities %j, after %j: %s', (setting, capabilities, seen, expected) => {
+])('setting %s with capabilities %j after %j chooses %s', (setting, capabilities, seen, expected) => {
   expect(chooseTransport(setting, capabilities, seen)).toBe(expected);
 });

@@ -1,4 +1,4 @@
-// Tools lent to agents, with real MCP clients (SDK 1.32) in real agents behind the built proxy.
+// Host tools with real MCP clients (SDK 1.32) in real agents, behind the built proxy.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -20,7 +20,7 @@ const OURS = [
   'session_info',
 ];
 
-/** An editor that has these files open and lets everything be done. */
+/** A client that has these files open and allows everything. */
 function servesFiles(acpClient: AcpClient, files: Record<string, string>): void {
   acpClient.on('fs/read_text_file', ({ path: file }) => {
     if (files[file] === undefined) throw new Refusal(-32002, `no such file: ${file}`);
@@ -33,7 +33,7 @@ function servesFiles(acpClient: AcpClient, files: Record<string, string>): void 
   acpClient.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'once' } }));
 }
 
-/** All that is written of a session. */
+/** All stored records of a session. */
 function recordsOf(stage: Stage, sessionId: string): { tools?: unknown }[] {
   const lines = readFileSync(path.join(stage.state, 'sessions.jsonl'), 'utf8').trim().split('\n');
   return lines.map((line) => JSON.parse(line)).filter((record) => record.sessionId === sessionId);
@@ -59,8 +59,8 @@ describe.each<Takes>(['stdio', 'http', 'acp', 'acp-old'])('an agent that takes %
     expect(recordOf(stage, id).tools).toEqual({ transport: takes === 'acp-old' ? 'acp' : takes, state: 'called' });
   });
 
-  test('may take a call back', async ({ stage }) => {
-    if (takes === 'acp-old') return; // that draft had no way to
+  test('can cancel a call', async ({ stage }) => {
+    if (takes === 'acp-old') return; // that draft had no cancellation
     const acpClient = await stage.connect({ one: mcpAgent(takes) }, { config: HOST_TOOLS });
     acpClient.on('fs/read_text_file', () => new Promise(() => {}));
     const { id } = await open(acpClient, stage.cwd);
@@ -68,7 +68,7 @@ describe.each<Takes>(['stdio', 'http', 'acp', 'acp-old'])('an agent that takes %
   });
 });
 
-test('the client keeps its servers, and a name it uses', async ({ stage }) => {
+test('the client keeps its servers, and a server name that it uses', async ({ stage }) => {
   const acpClient = await stage.connect({ one: mcpAgent('none') }, { config: HOST_TOOLS });
   const mine = { name: 'switchboard', command: '/bin/true', args: [], env: [], future: 1 };
   const { id } = await open(acpClient, stage.cwd, undefined, { mcpServers: [mine] });
@@ -77,7 +77,7 @@ test('the client keeps its servers, and a name it uses', async ({ stage }) => {
   expect(servers[0]).toEqual(mine);
   expect(recordsOf(stage, id).map(({ tools }) => tools)).toEqual([{ transport: 'stdio', state: 'offered' }]);
   expect(servers[1]).toMatchObject({ name: 'switchboard-2', args: [expect.stringContaining('switchboard.js'), 'mcp-shim'] });
-  // A token is in the environment, and nowhere that other users could read it.
+  // The token is in the environment, where other users cannot read it.
   expect(JSON.stringify(servers[1].args)).not.toContain(servers[1].env[1].value);
 });
 
@@ -91,7 +91,7 @@ test.for([
   expect((await told(acpClient, id, 'servers')).map((server: { type?: string }) => server.type ?? 'stdio')).toEqual(types);
 });
 
-test('two sessions have servers of their own', async ({ stage }) => {
+test('two sessions have separate servers', async ({ stage }) => {
   const acpClient = await stage.connect({ one: mcpAgent('stdio') }, { config: HOST_TOOLS });
   const [a, b] = await Promise.all([open(acpClient, stage.cwd), open(acpClient, stage.cwd)]);
   const [infoA, infoB] = await Promise.all([called(acpClient, a.id, 'session_info'), called(acpClient, b.id, 'session_info')]);
@@ -101,7 +101,7 @@ test('two sessions have servers of their own', async ({ stage }) => {
   expect(new Set(tokens).size).toBe(2);
 });
 
-test('a session that is loaded, resumed, forked or brought back has our tools too', async ({ stage }) => {
+test('a session that is loaded, resumed, forked or recovered has the host tools too', async ({ stage }) => {
   const acpClient = await stage.connect({ one: mcpAgent('stdio') }, { config: HOST_TOOLS });
   const { id } = await open(acpClient, stage.cwd);
   await acpClient.call('session/load', { sessionId: id, cwd: stage.cwd, mcpServers: [] });
@@ -114,7 +114,7 @@ test('a session that is loaded, resumed, forked or brought back has our tools to
   expect((await called(acpClient, id, 'session_info')).structuredContent.session_id).toBe(id);
 });
 
-test('a session that goes to another agent before its first prompt has our tools there', async ({ stage }) => {
+test('a session that moves to another agent before its first prompt has the host tools there', async ({ stage }) => {
   const acpClient = await stage.connect({ one: mcpAgent('http', 'one'), two: mcpAgent('stdio', 'two') }, { config: HOST_TOOLS });
   const { sessionId } = await acpClient.call('session/new', { cwd: stage.cwd, mcpServers: [] });
   const first = recordOf(stage, sessionId).tools;
@@ -124,9 +124,7 @@ test('a session that goes to another agent before its first prompt has our tools
   expect(await told(acpClient, sessionId, 'servers')).toHaveLength(1);
 });
 
-test('a session that was closed and is still there has its tools again when the editor comes back, and none meanwhile', async ({
-  stage,
-}) => {
+test('a closed session has its tools again when the client reopens it, and none meanwhile', async ({ stage }) => {
   const plain = mcpAgent('http');
   const agents = { one: { ...plain, args: [...(plain.args ?? []), '--plain'] }, two: mcpAgent('none') };
   const acpClient = await stage.connect(agents, { config: HOST_TOOLS });
@@ -143,7 +141,7 @@ test('a session that was closed and is still there has its tools again when the 
   expect((await called(acpClient, id, 'session_info')).structuredContent.session_id).toBe(id);
   expect(await info()).toMatchObject({ structuredContent: { session_id: id } });
   await acpClient.call('session/close', { sessionId: id });
-  // Its process is the last that could go on with it.
+  // Only its own process could continue it.
   const { id: other } = await open(acpClient, stage.cwd, 'one');
   await acpClient.refused('session/prompt', { sessionId: other, prompt: [{ type: 'text', text: 'crash' }] });
   await expect(info()).rejects.toThrow();
@@ -151,7 +149,9 @@ test('a session that was closed and is still there has its tools again when the 
   expect((await fetch(url, knock)).status).toBe(401);
 });
 
-test('files and terminals that the editor has not are ours, inside the directories of the session, and asked for', async ({ stage }) => {
+test("files and terminals that the client lacks are served by the proxy, inside the session's directories and with permission", async ({
+  stage,
+}) => {
   const acpClient = stage.proxy({ one: mcpAgent('stdio') }, { config: HOST_TOOLS });
   await hello(acpClient, { clientCapabilities: {} });
   const { id } = await open(acpClient, stage.cwd);
@@ -187,7 +187,7 @@ test('files and terminals that the editor has not are ours, inside the directori
   expect(acpClient.seen.map(({ msg }) => msg.method).filter((method) => /^(fs|terminal)\//.test(method ?? ''))).toEqual([]);
 });
 
-test('what changes something is asked first, and not done when the answer is no', async ({ stage }) => {
+test('a change needs permission, and is not made if the user rejects it', async ({ stage }) => {
   const acpClient = await stage.connect({ one: mcpAgent('stdio') }, { config: HOST_TOOLS });
   const files: Record<string, string> = {};
   servesFiles(acpClient, files);
@@ -207,7 +207,7 @@ test('what changes something is asked first, and not done when the answer is no'
   });
 });
 
-test('a call that the agent does not show is shown, and one that it does is not shown twice', async ({ stage }) => {
+test('a call that the agent does not report is shown, and a reported one is not shown twice', async ({ stage }) => {
   const acpClient = await stage.connect({ one: mcpAgent('stdio') }, { config: HOST_TOOLS });
   servesFiles(acpClient, { [path.join(stage.cwd, 'a.txt')]: 'a' });
   const { id } = await open(acpClient, stage.cwd);
@@ -253,7 +253,7 @@ test('directories can be listed and files searched, without following links out'
     expect(await called(acpClient, id, 'search_files', args)).toMatchObject({ isError: true });
 });
 
-test('commands run in the terminals of the editor', async ({ stage }) => {
+test("commands run in the client's terminals", async ({ stage }) => {
   const acpClient = await stage.connect({ one: mcpAgent('http') }, { config: HOST_TOOLS });
   servesFiles(acpClient, {});
   acpClient.on('terminal/create', () => ({ terminalId: 'T1' }));
@@ -273,7 +273,7 @@ test('commands run in the terminals of the editor', async ({ stage }) => {
   expect(await called(acpClient, id, 'command_output', { terminal_id: 'T1' })).toMatchObject({ isError: true });
 });
 
-test('a question to the user is a form, or a choice where the editor shows no forms', async ({ stage }) => {
+test('a question to the user is a form, or a choice if the client does not support forms', async ({ stage }) => {
   const acpClient = stage.proxy({ one: mcpAgent('stdio') }, { config: HOST_TOOLS });
   await acpClient.call('initialize', { protocolVersion: 1, clientCapabilities: { elicitation: { form: {} } } });
   acpClient.on('elicitation/create', () => ({ action: 'accept', content: { answer: 'blue' } }));
@@ -288,7 +288,7 @@ test('a question to the user is a form, or a choice where the editor shows no fo
   expect(await called(plain, other.id, 'ask_user', { question: 'Which?' })).toMatchObject({ isError: true });
 });
 
-test('tools can be switched off one kind at a time, and the user can add some', async ({ stage }) => {
+test('tools can be disabled by kind, and the user can add some', async ({ stage }) => {
   const count = {
     name: 'count',
     description: 'Counts words.',

@@ -1,3 +1,4 @@
+// Adding our server to a session's mcpServers.
 import { describe, expect, test } from 'vitest';
 import { injectedText } from '../../../src/mcp/server/offer.ts';
 import fc from '../../generated.ts';
@@ -5,7 +6,7 @@ import fc from '../../generated.ts';
 const entry = (name: string) => [JSON.stringify({ name, ours: true })];
 const inject = (params: string, method = 'session/new') => injectedText(params, method, entry);
 
-describe('our server in the list of a session', () => {
+describe('our server in the mcpServers of a session', () => {
   test.each([
     ['{"mcpServers":[]}', '{"mcpServers":[{"name":"switchboard","ours":true}]}'],
     ['{ "mcpServers" : [ ] , "cwd":"/x"}', '{ "mcpServers" : [{"name":"switchboard","ours":true} ] , "cwd":"/x"}'],
@@ -14,24 +15,24 @@ describe('our server in the list of a session', () => {
     expect(inject(before)).toBe(after);
   });
 
-  test('a name the client uses is the client’s', () => {
+  test("a name that the client uses stays the client's", () => {
     expect(inject('{"mcpServers":[{"name":"switchboard"},{"name":"switchboard-2"}]}')).toContain('"switchboard-3"');
     expect(inject('{"mcpServers":[{"name":"\\u0073witchboard"}]}')).toContain('"switchboard-2"');
   });
 
   test.each(['{}', '{"mcpServers":null}', '{"mcpServers":{}}', '{"mcpServers":"x"}', '[]', '{"mcpServers":[],"mcpServers":[]}'])(
-    '%s is left for the agent to judge',
+    '%s is left for the agent to validate',
     (params) => {
       expect(inject(params)).toBe(params);
     },
   );
 
-  test('where the list may be left out, it is added', () => {
+  test('an optional list that is missing is added', () => {
     expect(inject('{"sessionId":"s"}', 'session/resume')).toBe('{"mcpServers":[{"name":"switchboard","ours":true}],"sessionId":"s"}');
     expect(inject('{}', 'session/fork')).toBe('{"mcpServers":[{"name":"switchboard","ours":true}]}');
   });
 
-  test('whatever else is there stays as it was written', () => {
+  test('the rest of the params is unchanged', () => {
     fc.assert(
       fc.property(fc.array(fc.dictionary(fc.string(), fc.jsonValue())), fc.dictionary(fc.string(), fc.jsonValue()), (servers, rest) => {
         fc.pre(

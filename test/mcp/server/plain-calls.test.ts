@@ -1,4 +1,4 @@
-// Calls that do not go through the SDK, on real connections: the same answers, and everything else as ever.
+// Calls that bypass the SDK, on real connections: the same answers, and everything else is left to the SDK.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -16,7 +16,7 @@ let hostTools: HostTools;
 let ended: Promise<unknown>;
 afterEach(() => hostTools.close());
 
-async function lent(way: 'http' | 'stdio'): Promise<Attached & { given: Json }> {
+async function attach(way: 'http' | 'stdio'): Promise<Attached & { given: Json }> {
   let hasEnded = (_: unknown) => {};
   ended = new Promise((resolve) => {
     hasEnded = resolve;
@@ -49,7 +49,7 @@ async function lent(way: 'http' | 'stdio'): Promise<Attached & { given: Json }> 
 
 describe('over the socket', () => {
   async function connected(): Promise<{ socket: Socket; send(message: Json): void; next(): Promise<Json> }> {
-    const { given } = await lent('stdio');
+    const { given } = await attach('stdio');
     const [address, token] = (given.env as { value: string }[]).map(({ value }) => value);
     const socket = connect(String(address));
     socket.write(`${token}\n`);
@@ -60,7 +60,7 @@ describe('over the socket', () => {
   }
   const call = (id: unknown, params: Json) => ({ id, method: 'tools/call', params });
 
-  test('a call is answered under its id as it was written, and what is not a plain one by the SDK', async () => {
+  test('a call is answered under its id as written, and other messages by the SDK', async () => {
     const { socket, send, next } = await connected();
     send({ id: 0, method: 'initialize', params: INITIALIZE });
     expect(await next()).toMatchObject({ id: 0, result: { protocolVersion: '2025-11-25' } });
@@ -81,7 +81,7 @@ describe('over the socket', () => {
     socket.destroy();
   });
 
-  test('one that is taken back ends and has no answer, and one whose connection is closed ends too', async () => {
+  test('a cancelled call ends without an answer', async () => {
     const { socket, send, next } = await connected();
     send({ id: 0, method: 'initialize', params: INITIALIZE });
     await next();
@@ -97,7 +97,7 @@ describe('over the socket', () => {
     socket.destroy();
   });
 
-  test('one whose connection is closed ends', async () => {
+  test('a call ends when its connection is closed', async () => {
     const { socket, send, next } = await connected();
     send({ id: 0, method: 'initialize', params: INITIALIZE });
     await next();
@@ -107,15 +107,15 @@ describe('over the socket', () => {
     expect(await ended).toBe('ended');
   });
 
-  test('an agent that does not read its answers is not listened to until it does', async () => {
-    const { given } = await lent('stdio');
+  test('an agent that does not read its answers is paused until it does', async () => {
+    const { given } = await attach('stdio');
     const [address, token] = (given.env as { value: string }[]).map(({ value }) => value);
     const socket = connect(String(address));
     socket.pause();
     socket.write(`${token}\n`);
     const send = (message: Json) => socket.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     send({ id: 0, method: 'initialize', params: INITIALIZE });
-    // Far more than what fits between the two; what is not taken stays on our side of the socket.
+    // Far more than the socket buffers hold; the rest stays on our side.
     let id = 0;
     while (socket.writableLength < 1_000_000) {
       for (let n = 0; n < 500; n++) send(call(++id, { name: 'big', padding: 'x'.repeat(200) }));
@@ -131,7 +131,7 @@ describe('over the socket', () => {
 
 describe('over HTTP', () => {
   async function connected() {
-    const { given } = await lent('http');
+    const { given } = await attach('http');
     const headers: Record<string, string> = {
       authorization: (given.headers as { value: string }[])[0]?.value ?? '',
       'content-type': 'application/json',
@@ -145,7 +145,7 @@ describe('over HTTP', () => {
   }
   const hello = { id: 1, method: 'tools/call', params: { name: 'hello', arguments: { to: 'you' } } };
 
-  test('a call is answered by one message, and as a stream where there may be more to tell', async () => {
+  test('a call is answered with one message, and with a stream if it asks for progress', async () => {
     const post = await connected();
     const plain = await post(hello);
     expect(plain.headers.get('content-type')).toBe('application/json');
@@ -159,16 +159,16 @@ describe('over HTTP', () => {
     ['an era that there is not', { 'mcp-protocol-version': '1999-01-01' }, 400],
     ['a connection that there is not', { 'mcp-session-id': 'x' }, 404],
     ['a client that takes no JSON', { accept: 'text/event-stream' }, 406],
-  ])('%s: refused as ever', async (_, headers, status) => {
+  ])('%s is refused as by the SDK', async (_, headers, status) => {
     const post = await connected();
     expect((await post(hello, headers)).status).toBe(status);
   });
 
-  test('one that is taken back ends', async () => {
+  test('a cancelled call ends', async () => {
     const post = await connected();
     const waits = post({ id: 1, method: 'tools/call', params: { name: 'wait' } });
     const settled = waits.then((answer) => answer.json());
-    // It may not have come yet when it is taken back, and then there is nothing to take back.
+    // The cancellation may overtake the call, so it is repeated.
     let isOver = false;
     void settled.then(() => {
       isOver = true;

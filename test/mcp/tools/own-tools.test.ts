@@ -1,4 +1,4 @@
-// Tools of the user's own: programs and modules, what is wrong with them, and what they may tell.
+// The user's own tools: programs and modules, mistakes in them, and their output.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -13,7 +13,7 @@ const ZOD = pathToFileURL(path.resolve(import.meta.dirname, '../../../node_modul
 
 function moduleOf(stage: Stage, words: string, name = 'tools.mjs'): string {
   writeFileSync(path.join(stage.dir, name), words);
-  return name; // beside the configuration, which is where it is looked for
+  return name; // relative to the configuration
 }
 async function connect(stage: Stage, hostTools: Json) {
   const client = await stage.connect({ one: mcpAgent('stdio') }, { config: { host_tools: { ...OURS, ...hostTools } } });
@@ -22,7 +22,7 @@ async function connect(stage: Stage, hostTools: Json) {
   return { client, id };
 }
 
-test('tools of modules are called like any other, by a JSON Schema or one of zod', async ({ stage }) => {
+test('tools of modules are called like any other, with a JSON Schema or a zod schema', async ({ stage }) => {
   const plain = moduleOf(
     stage,
     `export const tools = [{
@@ -53,7 +53,7 @@ test('tools of modules are called like any other, by a JSON Schema or one of zod
   expect(wordsOf(await called(client, id, 'fail'))).toContain('no such luck');
 });
 
-test('each of our tools can be left out by its name', async ({ stage }) => {
+test('each built-in tool can be disabled by name', async ({ stage }) => {
   const { client, id } = await connect(stage, { files: true, without: ['write_file', 'edit_file', 'session_info'] });
   const tools = await told(client, id, 'tools');
   expect(tools.map(({ name }: Json) => name)).toEqual(['read_file', 'list_directory', 'search_files']);
@@ -61,7 +61,7 @@ test('each of our tools can be left out by its name', async ({ stage }) => {
   expect(OWN_TOOLS).toEqual(allTools.map(({ name }) => name));
 });
 
-test('secrets are taken out of results where that is wished', async ({ stage }) => {
+test('secrets are redacted in results if configured', async ({ stage }) => {
   const secret = 'canary-9b1f7c3e5a';
   const command = { name: 'tell', description: 'Tells.', command: process.execPath, args: ['-e', `console.log("it is ${secret}")`] };
   const agent = { ...mcpAgent('stdio'), env: { SOME_TOKEN: secret } };
@@ -74,7 +74,7 @@ test('secrets are taken out of results where that is wished', async ({ stage }) 
   }
 });
 
-test('what is wrong with them is said with its place, and the code is 6', async ({ stage }) => {
+test('mistakes in them are reported with their location, and the exit code is 6', async ({ stage }) => {
   const tool = { name: 'one', description: 'd', command: 'c' };
   const broken = moduleOf(stage, 'export const tools = [{ name: "x", description: "d" }];');
   const none = moduleOf(stage, 'export const other = 1;', 'none.mjs');

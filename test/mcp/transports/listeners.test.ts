@@ -1,4 +1,4 @@
-// The two ways in that others on this machine could try: the private socket and the loopback port.
+// The two listeners that other local processes could try: the private socket and the loopback port.
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
@@ -43,7 +43,7 @@ afterEach(() => hostTools.close());
 function attach(transport: 'http' | 'stdio'): Promise<Attached> {
   return new Promise((resolve, reject) => {
     const toolSession = { abilities: new Set<never>(), onState() {}, onRevoke() {}, host: () => host };
-    hostTools.attach(transport, toolSession, (lent) => (lent instanceof Error ? reject(lent) : resolve(lent)));
+    hostTools.attach(transport, toolSession, (attached) => (attached instanceof Error ? reject(attached) : resolve(attached)));
   });
 }
 
@@ -69,11 +69,11 @@ function post(url: string, headers: Record<string, string>, body = '{}', method 
 describe('over HTTP', () => {
   async function open() {
     start();
-    const lent = await attach('http');
-    const { url, headers } = JSON.parse(lent.entry('switchboard'));
+    const attached = await attach('http');
+    const { url, headers } = JSON.parse(attached.entry('switchboard'));
     const [{ value: authorization }] = headers;
-    lent.toolServer.bind();
-    return { lent, url: String(url), authorization: String(authorization) };
+    attached.toolServer.bind();
+    return { attached, url: String(url), authorization: String(authorization) };
   }
   const client = async (url: string, authorization: string) => {
     const one = new Client({ name: 'test', version: '0' });
@@ -82,16 +82,16 @@ describe('over HTTP', () => {
   };
 
   test('a client with the token is served', async () => {
-    const { url, authorization, lent } = await open();
+    const { url, authorization, attached } = await open();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
     expect(Buffer.from(authorization.replace('Bearer sbmcp_', ''), 'base64url')).toHaveLength(32);
-    expect(lent.toolServer.state).toBe('offered');
+    expect(attached.toolServer.state).toBe('offered');
     const one = await client(url, authorization);
-    expect(lent.toolServer.state).toBe('connected');
+    expect(attached.toolServer.state).toBe('connected');
     expect((await one.listTools()).tools.map(({ name }) => name)).toEqual(['hello']);
-    expect(lent.toolServer.state).toBe('listed');
+    expect(attached.toolServer.state).toBe('listed');
     expect(await one.callTool({ name: 'hello', arguments: { to: 'you' } })).toMatchObject({ content: [{ text: 'hello you from s1' }] });
-    expect(lent.toolServer.state).toBe('called');
+    expect(attached.toolServer.state).toBe('called');
     await one.close();
   });
 
@@ -99,15 +99,15 @@ describe('over HTTP', () => {
     ['no token', {}],
     ['a wrong token', { authorization: `Bearer ${'A'.repeat(43)}` }],
     ['a token in another form', { authorization: `Basic ${'A'.repeat(43)}` }],
-  ])('%s: 401, and it is noted', async (_, headers) => {
+  ])('%s is 401 and is reported', async (_, headers) => {
     const { url } = await open();
     expect((await post(url, headers)).status).toBe(401);
     expect(events).toMatchObject([{ kind: 'refused-token' }]);
   });
 
-  test('the token of a session that has ended: 401', async () => {
-    const { url, authorization, lent } = await open();
-    lent.toolServer.revoke();
+  test('the token of an ended session is 401', async () => {
+    const { url, authorization, attached } = await open();
+    attached.toolServer.revoke();
     expect((await post(url, { authorization })).status).toBe(401);
     expect(events).toMatchObject([{ kind: 'refused-token' }]);
   });
@@ -119,12 +119,12 @@ describe('over HTTP', () => {
     ['the origin null', { origin: 'null' }, 403],
     ['another site', { 'sec-fetch-site': 'cross-site' }, 403],
     ['no JSON', { 'content-type': 'text/plain' }, 415],
-  ])('%s is refused, token or not', async (_, headers, status) => {
+  ])('%s is refused, even with the token', async (_, headers, status) => {
     const { url, authorization } = await open();
     expect((await post(url, { authorization, ...headers })).status).toBe(status);
   });
 
-  test('a token in the URL is worth nothing, and there is only one path', async () => {
+  test('a token in the URL is ignored, and only one path exists', async () => {
     const { url, authorization } = await open();
     expect((await post(url, {}, '{}', 'POST', `/mcp?token=${authorization.replace('Bearer ', '')}`)).status).toBe(404);
     expect((await post(url, { authorization }, '{}', 'POST', '/')).status).toBe(404);
@@ -134,7 +134,7 @@ describe('over HTTP', () => {
     );
   });
 
-  test('whoever guesses is cut off after a while', async () => {
+  test('repeated wrong tokens are blocked after a while', async () => {
     const { url } = await open();
     const statuses = [];
     for (let n = 0; n < 25; n++) statuses.push((await post(url, {}).catch(() => ({ status: 0 }))).status);
@@ -146,9 +146,9 @@ describe('over HTTP', () => {
 describe('over the socket', () => {
   async function open() {
     start();
-    const lent = await attach('stdio');
-    const { env } = JSON.parse(lent.entry('switchboard'));
-    return { lent, address: String(env[0].value), token: String(env[1].value) };
+    const attached = await attach('stdio');
+    const { env } = JSON.parse(attached.entry('switchboard'));
+    return { attached, address: String(env[0].value), token: String(env[1].value) };
   }
   async function heard(address: string, words: string): Promise<string> {
     const socket = connect(address);
@@ -161,7 +161,7 @@ describe('over the socket', () => {
     return all;
   }
 
-  test('the directory is the user’s alone, and gone at the end', async () => {
+  test('the directory is private to the user and removed at the end', async () => {
     const { address } = await open();
     expect(statSync(path.dirname(address)).mode & 0o777).toBe(0o700);
     hostTools.close();
@@ -171,19 +171,19 @@ describe('over the socket', () => {
   test.each([
     ['a wrong token', 'nonsense\n'],
     ['a first line without end', 'x'.repeat(5000)],
-  ])('%s gets nothing, and is noted', async (_, words) => {
+  ])('%s is rejected and reported at most once', async (_, words) => {
     const { address } = await open();
     expect(await heard(address, words)).toMatch(/^invalid or expired token/);
     expect(events.length).toBeLessThanOrEqual(1);
   });
 
-  test('the end of the session cuts off who is connected', async () => {
-    const { address, token, lent } = await open();
+  test('the end of the session closes its connections', async () => {
+    const { address, token, attached } = await open();
     const socket = connect(address);
     socket.write(`${token}\n`);
     const [first] = await once(socket, 'data');
     expect(String(first)).toBe('ok\n');
-    lent.toolServer.revoke();
+    attached.toolServer.revoke();
     await once(socket, 'close');
     expect(await heard(address, `${token}\n`)).toMatch(/^invalid or expired token/);
   });
@@ -198,7 +198,7 @@ describe('a call', () => {
     return { outcome, words: outcome.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n') };
   }
 
-  test('is refused when whether it may run cannot be decided', async () => {
+  test('is refused if its decision fails', async () => {
     let isRun = false;
     const run = async () => {
       isRun = true;
@@ -212,21 +212,21 @@ describe('a call', () => {
     expect(events).toMatchObject([{ kind: 'denied', tool: 'hello', args: { to: 'x' } }]);
   });
 
-  test('does not go on for ever', async () => {
+  test('has a time limit', async () => {
     const { words } = await call({ ...hello, timeoutMs: 1, run: () => new Promise(() => {}) }, { to: 'x' });
     expect(words).toBe('hello failed: it did not finish within 1 ms');
   });
 
-  test('has its output cut where it is too long', async () => {
+  test('has its output truncated if it is too long', async () => {
     const { words } = await call({ ...hello, run: async () => text('ä'.repeat(5000)) }, { to: 'x' }, { maxOutputBytes: 11 });
     expect(words).toBe("äääää\n[cut: a tool's output may have 11 bytes]");
   });
 
-  test('with arguments that do not fit says what is wrong', async () => {
+  test('with invalid arguments gets an error that says what is wrong', async () => {
     expect((await call(hello, {})).words).toMatch(/not valid: .*to/);
   });
 
-  test('waits for the session to be known', async () => {
+  test('waits until the session is bound', async () => {
     start();
     const { toolServer } = await attach('stdio');
     const outcome = toolServer.call('hello', { to: 'you' }, { abort: new AbortController(), progress: () => {} });

@@ -1,3 +1,4 @@
+// The private directory for sockets.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -6,7 +7,7 @@ import { makePrivatePlace } from '../../../src/mcp/transports/socket-listener.ts
 
 const NO_PROCESS = 99_999_999;
 
-test.skipIf(process.platform === 'win32')('what a killed proxy left is removed, and nothing that others could have a hand in', () => {
+test.skipIf(process.platform === 'win32')('what a killed proxy left is removed, unless other users could have changed it', () => {
   const tmp = mkdtempSync(path.join(os.tmpdir(), 'sb-'));
   const { TMPDIR } = process.env;
   process.env.TMPDIR = tmp;

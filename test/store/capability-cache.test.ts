@@ -1,3 +1,4 @@
+// The cache of agents' answers to initialize.
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -10,8 +11,8 @@ const ANSWER = '{ "protocolVersion":1, "agentCapabilities":{"n":1.0} }';
 const fileIn = (dir: string) => path.join(dir, 'capabilities.json');
 const cacheIn = (dir: string) => createCapabilityCache(dir, () => NOW, noProblem);
 
-describe('an answer', () => {
-  test('comes back as the agent wrote it, in this process and the next', () => {
+describe('a cached answer', () => {
+  test('is returned as the agent wrote it, in this process and the next', () => {
     const dir = newStateDir();
     const key = capabilityKey(AGENT, { fs: {} });
     const cache = cacheIn(dir);
@@ -22,7 +23,7 @@ describe('an answer', () => {
     expect(cacheIn(dir).find('another')).toBeUndefined();
   });
 
-  test('that never came is remembered as the baseline, until one comes', () => {
+  test('that is missing is cached as the baseline until there is one', () => {
     const dir = newStateDir();
     const cache = cacheIn(dir);
     cache.keep('k', { agent: 'codex', version: undefined, text: undefined });
@@ -31,7 +32,7 @@ describe('an answer', () => {
     expect(cacheIn(dir).find('k')).toEqual({ text: ANSWER });
   });
 
-  test('says on disk whose it is, of which version and from when', () => {
+  test('is stored with its agent, version and time', () => {
     const dir = newStateDir();
     cacheIn(dir).keep('k', { agent: 'codex', version: '1.2.3', text: ANSWER });
     expect(JSON.parse(readFileSync(fileIn(dir), 'utf8'))).toEqual({
@@ -40,7 +41,7 @@ describe('an answer', () => {
     });
   });
 
-  test('does not replace what another process has written meanwhile', () => {
+  test('does not replace entries that another process wrote in the meantime', () => {
     const dir = newStateDir();
     const [one, other] = [cacheIn(dir), cacheIn(dir)];
     one.keep('k1', { agent: 'a', version: undefined, text: '{"a":1}' });
@@ -50,7 +51,7 @@ describe('an answer', () => {
     expect(['k1', 'k2', 'k3'].map((key) => reader.find(key)?.text)).toEqual(['{"a":1}', '{"b":1}', '{"c":1}']);
   });
 
-  test('that is the same as before is not written again', () => {
+  test('that did not change is not written again', () => {
     const dir = newStateDir();
     const cache = cacheIn(dir);
     cache.keep('k', { agent: 'a', version: undefined, text: ANSWER });
@@ -59,7 +60,7 @@ describe('an answer', () => {
     expect(statSync(fileIn(dir), { bigint: true })).toMatchObject({ ino, mtimeNs });
   });
 
-  test('is private, and its file is the only one: 0600 in a directory of 0700', () => {
+  test('is private: a single file with mode 0600 in a directory with mode 0700', () => {
     const dir = newStateDir();
     cacheIn(dir).keep('k', { agent: 'a', version: undefined, text: ANSWER });
     expect(statSync(fileIn(dir)).mode & 0o777).toBe(0o600);
@@ -67,7 +68,7 @@ describe('an answer', () => {
     expect(readdirSync(dir)).toEqual(['capabilities.json']);
   });
 
-  test('makes room: the newest of very many are kept', () => {
+  test('is dropped when there are too many: the newest are kept', () => {
     const dir = newStateDir();
     const entries = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`k${n}`, { agent: 'a', at: NOW, result: '{}' }]));
     mkdirSync(dir, { recursive: true });
@@ -80,8 +81,8 @@ describe('an answer', () => {
   });
 });
 
-describe('a key', () => {
-  test('depends on how the agent is started and on what the editor can do', () => {
+describe('a cache key', () => {
+  test("depends on the agent's command and on the client's capabilities", () => {
     const keys = [
       capabilityKey(AGENT, { fs: {} }),
       capabilityKey(AGENT, undefined),
@@ -95,7 +96,7 @@ describe('a key', () => {
     expect(capabilityKey({ ...AGENT }, { fs: {} })).toBe(keys[0]);
   });
 
-  test('knows the names of environment variables and never their values, which may be secrets', () => {
+  test('includes the names of environment variables but never their values, which may be secrets', () => {
     const dir = newStateDir();
     const key = capabilityKey(AGENT, null);
     expect(capabilityKey({ ...AGENT, env: { API_KEY: 'canary-value-2', HOME: '/x' } }, null)).toBe(key);
@@ -105,7 +106,7 @@ describe('a key', () => {
   });
 });
 
-describe('a file that is not as it should be', () => {
+describe('a damaged file', () => {
   function cacheOver(text: string) {
     const dir = newStateDir();
     mkdirSync(dir, { recursive: true });
@@ -122,20 +123,20 @@ describe('a file that is not as it should be', () => {
     '7',
     '{"version":2,"entries":{"k":{"result":"{}"}}}',
     '{"version":1,"entries":null}',
-  ])('is as good as none: %j', (text) => {
+  ])('counts as empty: %j', (text) => {
     const { dir, cache } = cacheOver(text);
     expect(cache.find('k')).toBeUndefined();
     cache.keep('k', { agent: 'a', version: undefined, text: ANSWER });
     expect(cacheIn(dir).find('k')).toEqual({ text: ANSWER });
   });
 
-  test.each(['null', '{}', '{"result":7}', '{"result":"no JSON"}'])('an entry of %s in it is as good as none', (entry) => {
+  test.each(['null', '{}', '{"result":7}', '{"result":"no JSON"}'])('an entry of %s in it counts as missing', (entry) => {
     const { cache } = cacheOver(`{"version":1,"entries":{"k":${entry},"good":{"agent":"a","at":"","result":"{}"}}}`);
     expect(cache.find('k')).toBeUndefined();
     expect(cache.find('good')).toEqual({ text: '{}' });
   });
 
-  test('that cannot be read or written is a problem and not an exception; what was kept is still known', () => {
+  test('that cannot be read or written is a problem and not an exception; entries in memory stay known', () => {
     const dir = newStateDir();
     mkdirSync(fileIn(dir), { recursive: true });
     const problems: { code: string }[] = [];

@@ -1,4 +1,4 @@
-// Files of lines on unusual disks: full ones, those without hard links, those that number an open file differently.
+// Line files on unusual disks: full, without hard links, or with another inode number for an open file.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
@@ -48,14 +48,14 @@ function plant(...ids: readonly string[]): { readonly dir: string; readonly file
 }
 const idsIn = (file: string) => Array.from(readFileSync(file, 'utf8').matchAll(/"sessionId":"([^"]*)"/g), ([, id]) => id);
 
-test('where a file has another inode number by its name than when it is open, each line is written once', () => {
+test('each line is written once if the inode number of a path differs from that of the open file', () => {
   const { dir, file } = plant('s-0');
   disk.numbersByName = true;
   createSessionLog(dir, noProblem).append(line('s-1'));
   expect(idsIn(file)).toEqual(['s-0', 's-1']);
 });
 
-test.each([true, false])('a line that comes just before the file is replaced is carried over (hard links: %s)', async (hasLinks) => {
+test.each([true, false])('a line written just before the file is replaced is carried over (hard links: %s)', async (hasLinks) => {
   const { dir, file } = plant('s-0', 's-0', 's-0', 's-0');
   disk.hasLinks = hasLinks;
   disk.beforeRename = () => createSessionLog(dir, noProblem).append(line('meanwhile'));
@@ -64,7 +64,7 @@ test.each([true, false])('a line that comes just before the file is replaced is 
   expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
 });
 
-test('a line that a full disk has no room for stays in the old file until there is room', async () => {
+test('a line that does not fit on a full disk stays in the old file until there is room', async () => {
   const { dir, file } = plant('s-0', 's-0', 's-0', 's-0');
   disk.beforeRename = () => {
     createSessionLog(dir, noProblem).append(line('meanwhile'));
@@ -79,7 +79,7 @@ test('a line that a full disk has no room for stays in the old file until there 
   expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
 });
 
-test('a draft that cannot get the name of the file leaves everything as it was', async () => {
+test('a compacted draft that cannot be renamed leaves everything unchanged', async () => {
   const { dir, file } = plant('s-0', 's-0', 's-0', 's-0');
   const before = readFileSync(file, 'utf8');
   disk.beforeRename = () => failed('ENOSPC');
@@ -103,7 +103,7 @@ test.each([
   rewrite(dir);
   disk.beforeRename = () => {};
   expect(readStats(dir).get('s')).toMatchObject({ turns: 4, t: 5, stopReasons: { end_turn: 4 } });
-  turn('s', 5); // as a writer does that found the file replaced
+  turn('s', 5); // like a writer that found the file replaced
   expect(readStats(dir).get('s')).toMatchObject({ turns: 4 });
   expect(readdirSync(dir)).toEqual(['index.jsonl']);
   removeStats(dir, 'gone');

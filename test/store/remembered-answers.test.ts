@@ -1,3 +1,4 @@
+// Remembered answers to permission requests: where and how long they apply.
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -25,7 +26,7 @@ function place(options: Partial<RememberedOptions> = {}) {
   return { state, another, store: another() };
 }
 
-test('an answer for a workspace holds there in every session and process, until it is revoked', () => {
+test('an answer for a workspace applies there in every session and process until it is revoked', () => {
   const { store, another } = place();
   const kept = store.remember(ANSWER);
   const id = kept.isKept ? kept.id : '';
@@ -41,7 +42,7 @@ test('an answer for a workspace holds there in every session and process, until 
 test.each<[string, Partial<typeof HERE>]>([
   ['another directory', { cwd: '/project/sub' }],
   ['another policy', { policy: 'policy-2' }],
-])('an answer does not hold in %s', (_, where) => {
+])('an answer does not apply in %s', (_, where) => {
   const { store } = place();
   store.remember(ANSWER);
   expect(store.answersFor(HERE)).toHaveLength(1);
@@ -49,7 +50,7 @@ test.each<[string, Partial<typeof HERE>]>([
 });
 
 describe('an answer for a session', () => {
-  test('holds in no other session, and in no other process that has a session of the same name', () => {
+  test('applies in no other session, and in no other process with a session of the same id', () => {
     const { store, another } = place();
     store.remember({ ...ANSWER, scope: 'session' });
     expect(store.answersFor(HERE)).toHaveLength(1);
@@ -59,7 +60,7 @@ describe('an answer for a session', () => {
     expect(another().list()).toHaveLength(1);
   });
 
-  test('ends with it', () => {
+  test('ends with the session', () => {
     const { store, another } = place();
     store.remember({ ...ANSWER, scope: 'session' });
     store.remember({ ...ANSWER, scope: 'session', session: 's2' });
@@ -68,7 +69,7 @@ describe('an answer for a session', () => {
     expect(another().list()).toMatchObject([{ session: 's2' }]);
   });
 
-  test('is not listed any more when its process is gone', () => {
+  test('is no longer listed once its process is gone', () => {
     const { state, store } = place();
     store.remember({ ...ANSWER, scope: 'session' });
     const file = path.join(state, 'remembered.jsonl');
@@ -77,7 +78,7 @@ describe('an answer for a session', () => {
   });
 });
 
-test('an answer holds for as long as the policy says', () => {
+test('an answer applies for as long as the policy says', () => {
   let time = Date.parse('2026-11-16T05:00:00Z');
   const { store } = place({ now: () => new Date(time) });
   store.remember({ ...ANSWER, ttlMs: 60_000 });
@@ -92,13 +93,13 @@ test.each<[string, Partial<NewAnswer>]>([
   ['with the scope once', { scope: 'once' }],
   ['to a request of which too little is known', { key: undefined }],
   ['for a session without one', { scope: 'session', session: undefined }],
-])('an answer %s is not kept', (_, change) => {
+])('an answer %s is not stored', (_, change) => {
   const { store } = place();
   expect(store.remember({ ...ANSWER, ...change })).toMatchObject({ isKept: false });
   expect(store.list()).toEqual([]);
 });
 
-test('what is made of the answers can be kept as long as nothing changes', () => {
+test('a value derived from the answers can be cached until they change', () => {
   const { store, another } = place();
   store.remember(ANSWER);
   const before = store.answersFor(HERE);
@@ -107,7 +108,7 @@ test('what is made of the answers can be kept as long as nothing changes', () =>
   expect(store.answersFor(HERE)).not.toBe(before);
 });
 
-test('the file is private, and holds neither the request nor a secret', () => {
+test('the file is private and contains neither the request nor a secret', () => {
   const { state, store } = place({ redact: createRedactor({ TOKEN: 'canary-value-4711' }) });
   store.remember({ ...ANSWER, key: 'curl canary-value-4711', what: 'execute: curl canary-value-4711' });
   const file = path.join(state, 'remembered.jsonl');
@@ -115,7 +116,7 @@ test('the file is private, and holds neither the request nor a secret', () => {
   expect(readFileSync(file, 'utf8')).not.toContain('canary');
 });
 
-test('lines that are none are passed over, and one that a crash cut off does not spoil the next', () => {
+test('invalid lines are skipped, and a truncated line does not damage the next', () => {
   const { state, store } = place();
   mkdirSync(state, { recursive: true });
   const file = path.join(state, 'remembered.jsonl');
@@ -126,7 +127,7 @@ test('lines that are none are passed over, and one that a crash cut off does not
   expect(store.list()).toHaveLength(1);
 });
 
-test('a file that is taken away is forgotten', () => {
+test('answers of a deleted file are forgotten', () => {
   const { state, store } = place();
   store.remember(ANSWER);
   expect(store.answersFor(HERE)).toHaveLength(1);
@@ -134,7 +135,7 @@ test('a file that is taken away is forgotten', () => {
   expect(store.answersFor(HERE)).toEqual([]);
 });
 
-test('an answer that cannot be written down is one that counts once', () => {
+test('an answer that cannot be stored applies once', () => {
   const problems: unknown[] = [];
   const { state, store } = place({ onProblem: (error) => problems.push(error) });
   mkdirSync(path.join(state, 'remembered.jsonl'), { recursive: true });

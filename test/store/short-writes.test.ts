@@ -1,4 +1,4 @@
-// A disk with a little room left takes the beginning of a line and says nothing: the rest must not be lost without a word.
+// A nearly full disk accepts the start of a line without an error: the rest must not be lost silently.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -18,7 +18,7 @@ vi.mock('node:fs', async (importOriginal) => {
   return { ...fs, writeSync };
 });
 
-test('what is taken in pieces is written whole; what is not taken is a failure, and the next line begins a new one', () => {
+test('short writes are continued; a write that fails is an error, and the next line starts on a new line', () => {
   const file = path.join(newStateDir(), 'a.jsonl');
   disk.room = 100;
   appendLines(file, '{"n":"first"}\n');

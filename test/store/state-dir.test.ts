@@ -1,3 +1,4 @@
+// Where the state directory is.
 import { describe, expect, test } from 'vitest';
 import { stateDir } from '../../src/store/state-dir.ts';
 

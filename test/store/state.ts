@@ -1,4 +1,4 @@
-// A directory of state on a real disk, gone when the test is over.
+// A state directory on a real disk, removed after the test.
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

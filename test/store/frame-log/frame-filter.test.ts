@@ -1,3 +1,4 @@
+// Filter terms for the frame log.
 import { expect, test } from 'vitest';
 import { type FrameRecord, parseFilter, termsOf } from '../../../src/store/frame-log/frame-filter.ts';
 
@@ -23,11 +24,11 @@ test.each([
   'text:NOT found',
   '!method:session/update',
   '!ms>700',
-])('%s takes what it says', (term) => {
+])('%s matches', (term) => {
   const filter = parseFilter([term]);
   expect(typeof filter === 'function' && filter(RECORD)).toBe(true);
 });
-test('stars in a filter cost no more than they say, whatever an agent calls its methods', () => {
+test('stars in a filter take linear time for any method name', () => {
   const filter = parseFilter([`method:${'*a'.repeat(400)}b`]);
   expect(typeof filter === 'function' && filter({ t: 1, method: 'a'.repeat(100_000) })).toBe(false);
   const parts = parseFilter(['method:a*b*a']);
@@ -48,22 +49,22 @@ test.each([
   'kind:request',
   'text:nothing',
   '!err:true',
-])('%s does not', (term) => {
+])('%s does not match', (term) => {
   const filter = parseFilter([term]);
   expect(typeof filter === 'function' && filter(RECORD)).toBe(false);
 });
-test('terms are words of a line, and quotes hold several together', () => {
+test('terms are separated by spaces, and quotes keep words together', () => {
   expect(termsOf(' agent:codex  text:"not  found" !"text:a b"')).toEqual(['agent:codex', 'text:not  found', '!text:a b']);
   expect(termsOf('text:"still typing')).toEqual(['text:still typing']);
 });
-test('what has no content holds no text', () => {
+test('a record without a payload contains no text', () => {
   const filter = parseFilter(['text:a']);
   expect(typeof filter === 'function' && filter({ t: 1 })).toBe(false);
 });
-test('all terms must hold', () => {
+test('all terms must match', () => {
   const filter = parseFilter(['agent:codex', 'dir:out']);
   expect(typeof filter === 'function' && filter(RECORD)).toBe(false);
 });
-test.each(['codex', 'who:codex', 'ms>fast', 'method>1', 'toString:x'])('%s is no filter', (term) => {
+test.each(['codex', 'who:codex', 'ms>fast', 'method>1', 'toString:x'])('%s is not a filter term', (term) => {
   expect(parseFilter(['dir:in', term])).toEqual({ wrong: term });
 });

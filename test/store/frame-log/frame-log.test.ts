@@ -1,3 +1,4 @@
+// The frame log: its records, redaction, order and limits.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -34,8 +35,8 @@ function setUp(hasPayloads = false) {
   return {
     log,
     dropped: () => dropped,
-    /** A leg with a peer, in which nothing is handled. */
-    leg(name: string, side: 'editor' | 'agent' = 'agent') {
+    /** A connection whose frames nobody handles. */
+    connect(name: string, side: 'editor' | 'agent' = 'agent') {
       const watcher = log.watch(name, side);
       const input = new PassThrough();
       const on = { frame: () => {}, refused: () => {}, oversized: () => {}, end: () => {} };
@@ -45,11 +46,11 @@ function setUp(hasPayloads = false) {
         { scanner, maxFrameBytes: 1 << 20, observer: watcher.observer },
         on,
       );
-      const hear = async (...messages: readonly unknown[]) => {
+      const receive = async (...messages: readonly unknown[]) => {
         input.write(messages.map((message) => `${typeof message === 'string' ? message : JSON.stringify(message)}\n`).join(''));
         await new Promise(setImmediate);
       };
-      return { watcher, writer, hear };
+      return { watcher, writer, receive };
     },
     records() {
       log.settle();
@@ -58,7 +59,7 @@ function setUp(hasPayloads = false) {
     text: () => lines.join('\n'),
   };
 }
-/** The records in lines that lie on disk. */
+/** The records in the lines of a file. */
 function readAs(text: string) {
   const dir = newStateDir();
   mkdirSync(dir, { recursive: true });
@@ -72,21 +73,21 @@ const chunk = (text: string, more: object = {}) => ({
 });
 
 describe('without payloads', () => {
-  test('a line says when, where, which way, what, whose and how long', async () => {
-    const { leg, records } = setUp();
-    const { hear } = leg('codex');
-    await hear(chunk('words'));
+  test('a line has the time, connection, direction, kind, method, session and size', async () => {
+    const { connect, records } = setUp();
+    const { receive } = connect('codex');
+    await receive(chunk('words'));
     const bytes = JSON.stringify(chunk('words')).length;
     expect(records()).toEqual([
       { t: 1000, leg: 'codex', dir: 'fromAgent', kind: 'notification', method: 'session/update', session: 's', bytes },
     ]);
   });
 
-  test('notifications of one method that come together are one line, which is read as one record each', async () => {
-    const { leg, text, log } = setUp();
-    const { hear, watcher } = leg('codex');
+  test('consecutive notifications of one method share a line, which is read as one record each', async () => {
+    const { connect, text, log } = setUp();
+    const { receive, watcher } = connect('codex');
     const other = { ...chunk('x'), params: { ...chunk('x').params, sessionId: 't' } };
-    await hear(chunk('a'), chunk('bb'), other, chunk('ccc'));
+    await receive(chunk('a'), chunk('bb'), other, chunk('ccc'));
     log.settle();
     const sizes = [chunk('a'), chunk('bb'), other, chunk('ccc')].map((message) => JSON.stringify(message).length);
     expect(text().trimEnd().split('\n')).toHaveLength(1);
@@ -96,13 +97,13 @@ describe('without payloads', () => {
     expect(watcher.lastFrames()).toEqual(readAs(text()));
   });
 
-  test('an answer carries the method it answers and the time it took, whoever asked', async () => {
-    const { leg, records } = setUp();
-    const { hear, writer } = leg('editor', 'editor');
-    await hear({ jsonrpc: '2.0', id: 'a', method: 'session/prompt', params: { sessionId: 's' } });
+  test('a response has the method and the duration of its request, from either side', async () => {
+    const { connect, records } = setUp();
+    const { receive, writer } = connect('editor', 'editor');
+    await receive({ jsonrpc: '2.0', id: 'a', method: 'session/prompt', params: { sessionId: 's' } });
     writer.line('{"jsonrpc":"2.0","id":"a","result":{}}\n');
     writer.line('{"jsonrpc":"2.0","id":7,"method":"fs/read_text_file","params":{"sessionId":"s"}}\n');
-    await hear({ jsonrpc: '2.0', id: 7, error: { code: -32000, message: 'no' } });
+    await receive({ jsonrpc: '2.0', id: 7, error: { code: -32000, message: 'no' } });
     expect(records()).toMatchObject([
       { dir: 'fromEditor', kind: 'request', method: 'session/prompt', id: 'a' },
       { dir: 'toEditor', kind: 'response', method: 'session/prompt', id: 'a', ms: 5, ours: true },
@@ -111,10 +112,14 @@ describe('without payloads', () => {
     ]);
   });
 
-  test('nothing of the payload is in it, nor a secret that stands for a session, a method or an id', async () => {
-    const { leg, records, text } = setUp();
-    const { hear } = leg('codex');
-    await hear(chunk('my words'), { jsonrpc: '2.0', id: SECRET, method: `_x/${SECRET}`, params: { sessionId: SECRET } }, 'broken my words');
+  test('no payload is in it, nor a secret used as a session, a method or an id', async () => {
+    const { connect, records, text } = setUp();
+    const { receive } = connect('codex');
+    await receive(
+      chunk('my words'),
+      { jsonrpc: '2.0', id: SECRET, method: `_x/${SECRET}`, params: { sessionId: SECRET } },
+      'broken my words',
+    );
     expect(records()).toHaveLength(3);
     expect(text()).not.toContain('my words');
     expect(text()).not.toContain(SECRET);
@@ -124,9 +129,9 @@ describe('without payloads', () => {
 });
 
 describe('with payloads', () => {
-  test('what is sent on is kept as it was sent, with its size: the id, session and servers that the peer got', async () => {
-    const { leg, records } = setUp(true);
-    const { writer } = leg('codex');
+  test('a forwarded frame is logged as it was sent, with its size and the ids, session and servers that the peer got', async () => {
+    const { connect, records } = setUp(true);
+    const { writer } = connect('codex');
     const text = '{"jsonrpc":"2.0","id":"their-own","method":"session/load","params":{"sessionId":"public","mcpServers":[]}}';
     const servers = `[{"name":"ours","env":[{"name":"TOKEN","value":"${SECRET}"}]}]`;
     const spanOf = (part: string) => ({ start: text.indexOf(part), end: text.indexOf(part) + part.length });
@@ -143,10 +148,10 @@ describe('with payloads', () => {
     expect(record).toMatchObject({ dir: 'toAgent', id: 7, method: 'session/load', session: 'public', bytes });
   });
 
-  test('they are redacted, and a secret that is split over chunks is found', async () => {
-    const { leg, records, text } = setUp(true);
-    const { hear } = leg('codex');
-    await hear(chunk('it is a-secret-'), chunk('of-some-'), chunk('length, you see'), { jsonrpc: '2.0', id: 1, result: { x: SECRET } });
+  test('payloads are redacted, and a secret split across chunks is found', async () => {
+    const { connect, records, text } = setUp(true);
+    const { receive } = connect('codex');
+    await receive(chunk('it is a-secret-'), chunk('of-some-'), chunk('length, you see'), { jsonrpc: '2.0', id: 1, result: { x: SECRET } });
     expect(records()).toMatchObject([
       { chunks: 3, msg: chunk('it is [redacted:K], you see') },
       { kind: 'response', msg: { result: { x: '[redacted:K]' } } },
@@ -154,23 +159,23 @@ describe('with payloads', () => {
     expect(text()).not.toContain('of-some-');
   });
 
-  test('a secret that is split over pieces of a tool’s output is not left in halves, neither there nor in the last frames', async () => {
-    const { leg, records, text } = setUp(true);
-    const { hear, watcher } = leg('codex');
+  test('a secret split across pieces of tool output is not left in halves, neither in the log nor in the last frames', async () => {
+    const { connect, records, text } = setUp(true);
+    const { receive, watcher } = connect('codex');
     const piece = (data: string) => ({
       jsonrpc: '2.0',
       method: 'session/update',
       params: { sessionId: 's', update: { sessionUpdate: 'tool_call_update', toolCallId: 't', _meta: { delta: { data } } } },
     });
-    await hear(piece(`it is ${SECRET.slice(0, 12)}`), piece(`${SECRET.slice(12)}, you see`));
+    await receive(piece(`it is ${SECRET.slice(0, 12)}`), piece(`${SECRET.slice(12)}, you see`));
     expect(records().map(({ msg }) => msg.params.update._meta.delta.data)).toEqual(['it is [redacted:K]', ', you see']);
     for (const half of [SECRET.slice(0, 12), SECRET.slice(12)]) expect(text() + JSON.stringify(watcher.lastFrames())).not.toContain(half);
   });
 
-  test('chunks of another message, kind or session are not joined to it', async () => {
-    const { leg, records } = setUp(true);
-    const { hear } = leg('codex');
-    await hear(
+  test('chunks of another message, kind or session are kept apart', async () => {
+    const { connect, records } = setUp(true);
+    const { receive } = connect('codex');
+    await receive(
       chunk('a', { messageId: '1' }),
       chunk('b', { messageId: '2' }),
       chunk('c', { messageId: '2', sessionUpdate: 'agent_thought_chunk' }),
@@ -182,48 +187,48 @@ describe('with payloads', () => {
     ]);
   });
 
-  test('a long one is left out, and so is what comes faster than it can be redacted', async () => {
-    const { leg, records, dropped } = setUp(true);
-    const { hear } = leg('codex');
-    await hear({ jsonrpc: '2.0', id: 1, result: { x: 'y'.repeat(300_000) } });
+  test('a long payload is left out, and so are payloads that come faster than they can be redacted', async () => {
+    const { connect, records, dropped } = setUp(true);
+    const { receive } = connect('codex');
+    await receive({ jsonrpc: '2.0', id: 1, result: { x: 'y'.repeat(300_000) } });
     expect(records()).toMatchObject([{ omitted: true, bytes: 300_042 }]);
     const big = { jsonrpc: '2.0', id: 1, result: { x: 'y'.repeat(900_000) } };
-    await hear(...Array.from({ length: 40 }, () => big));
+    await receive(...Array.from({ length: 40 }, () => big));
     expect(dropped()).toBeGreaterThan(0);
     expect(records().length - 1 + dropped()).toBe(40);
   });
 });
 
-test('the last fifty frames of a leg can be had, and no others', async () => {
-  const { leg } = setUp();
-  const [one, other] = [leg('one'), leg('other')];
-  for (let n = 0; n < 60; n++) await one.hear({ jsonrpc: '2.0', id: n, method: 'x' });
-  await other.hear({ jsonrpc: '2.0', id: 99, method: 'y' });
+test('the last fifty frames of one connection are available', async () => {
+  const { connect } = setUp();
+  const [one, other] = [connect('one'), connect('other')];
+  for (let n = 0; n < 60; n++) await one.receive({ jsonrpc: '2.0', id: n, method: 'x' });
+  await other.receive({ jsonrpc: '2.0', id: 99, method: 'y' });
   expect(one.watcher.lastFrames()).toMatchObject(Array.from({ length: 50 }, (_, n) => ({ id: n + 10, leg: 'one' })));
   expect(other.watcher.lastFrames()).toMatchObject([{ id: 99 }]);
 });
 
-test('when more passes than lines are made at a time, the log does not fall ever further behind, and keeps the order', async () => {
-  const { leg, records, text } = setUp();
-  const { hear } = leg('busy');
+test('under load the log does not fall behind and keeps the order', async () => {
+  const { connect, records, text } = setUp();
+  const { receive } = connect('busy');
   const [rounds, each] = [60, 100];
   const ids = Array.from({ length: rounds * each }, (_, n) => n);
-  for (let k = 0; k < rounds; k++) await hear(...ids.slice(k * each, (k + 1) * each).map((id) => ({ jsonrpc: '2.0', id, method: 'x' })));
+  for (let k = 0; k < rounds; k++) await receive(...ids.slice(k * each, (k + 1) * each).map((id) => ({ jsonrpc: '2.0', id, method: 'x' })));
   expect(text().split('\n').length).toBeGreaterThan(ids.length - 10 * each);
   expect(records().map(({ id }) => id)).toEqual(ids);
 });
 
-test('with payloads too, nothing is left out for what has been written already', async () => {
-  const { leg, dropped } = setUp(true);
-  const { hear } = leg('busy');
+test('under load with payloads, frames that were written no longer count against the limit', async () => {
+  const { connect, dropped } = setUp(true);
+  const { receive } = connect('busy');
   const params = { text: 'y'.repeat(4000) };
   for (let k = 0; k < 100; k++)
-    await hear(...Array.from({ length: 60 }, (_, n) => ({ jsonrpc: '2.0', id: k * 60 + n, method: 'x', params })));
+    await receive(...Array.from({ length: 60 }, (_, n) => ({ jsonrpc: '2.0', id: k * 60 + n, method: 'x', params })));
   expect(dropped()).toBe(0);
 });
 
-test('one line says that a peer is gone', async () => {
-  const { leg, records } = setUp();
-  leg('one').watcher.down('agent_exited');
+test('one line records that a peer is gone', async () => {
+  const { connect, records } = setUp();
+  connect('one').watcher.down('agent_exited');
   expect(records()).toEqual([{ t: 1000, leg: 'one', event: 'down', reason: 'agent_exited' }]);
 });

@@ -1,3 +1,4 @@
+// Matching a request that arrived with the one that was forwarded.
 import { expect, test } from 'vitest';
 import { createFramePairs } from '../../../src/store/frame-log/frame-pairs.ts';
 import type { Frame } from '../../../src/wire/frame.ts';
@@ -7,7 +8,7 @@ const scanner = new Scanner();
 
 const frame = (message: object): Frame => scanner.scan(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`), 0) as Frame;
 
-test('a request that goes on under another id is known as the same, with the time it was here', () => {
+test('a request that is forwarded under another id is matched, with the time it spent in the proxy', () => {
   let now = 0;
   const pairs = createFramePairs(() => now);
   const asked = frame({ id: 7, method: 'session/prompt', params: { sessionId: 's' } });
@@ -17,10 +18,10 @@ test('a request that goes on under another id is known as the same, with the tim
   const came = pairs.take('editor', true, 7);
   expect(pairs.take('mime', false, 30)).toEqual({ pair: came?.pair, addedMs: 1.5 });
   expect(came?.addedMs).toBeUndefined();
-  expect(pairs.take('editor', true, 7)).toBeUndefined(); // asked for once
+  expect(pairs.take('editor', true, 7)).toBeUndefined(); // each request is matched once
 });
 
-test('one that we have not seen come, and a notification, are nobody’s', () => {
+test('an unknown request and a notification have no match', () => {
   const pairs = createFramePairs(() => 0);
   expect(pairs.sent('mime', frame({ id: 1, result: {} }), [])).toBeUndefined();
   const note = frame({ method: 'session/cancel', params: { sessionId: 's' } });

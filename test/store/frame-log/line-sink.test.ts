@@ -1,3 +1,4 @@
+// Appending lines to rotating log files.
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
@@ -19,7 +20,7 @@ const textIn = (dir: string) =>
     .map((name) => readFileSync(path.join(dir, name), 'utf8'));
 
 describe('lines', () => {
-  test('are written whole and in order, to files that are private', async () => {
+  test('are written whole and in order, to private files', async () => {
     const dir = newStateDir();
     const sink = sinkIn(dir);
     for (let n = 0; n < 1000; n++) sink.write(`line ${n} é\n`, 1);
@@ -29,7 +30,7 @@ describe('lines', () => {
     expect(statSync(dir).mode & 0o777).toBe(0o700);
   });
 
-  test('that come after a flush of nothing are written', async () => {
+  test('after an empty flush are written', async () => {
     const dir = newStateDir();
     const sink = sinkIn(dir);
     await sink.flush();
@@ -41,7 +42,7 @@ describe('lines', () => {
     expect(textIn(dir)).toEqual(['first\nsecond\n']);
   });
 
-  test('that come faster than the disk takes them are dropped, and how many is said', async () => {
+  test('that come faster than the disk accepts them are dropped and counted', async () => {
     const dir = newStateDir();
     const sink = sinkIn(dir, { maxQueueBytes: 100, now: () => 7 });
     for (let n = 0; n < 30; n++) sink.write('0123456789\n', 1);
@@ -51,7 +52,7 @@ describe('lines', () => {
     expect(text).toBe(`${'0123456789\n'.repeat(9)}${JSON.stringify({ t: 7, event: 'dropped', records: 23 })}\n`);
   });
 
-  test('that the disk does not take are counted, and those that come half a minute later are written behind the count', async () => {
+  test('that fail to be written are counted, and half a minute later new lines follow the count', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const dir = newStateDir();
@@ -76,20 +77,20 @@ describe('lines', () => {
     }
   });
 
-  test('begin a new file when one is full, and the oldest files go when there are too many', async () => {
+  test('start a new file when one is full, and the oldest files are deleted when there are too many', async () => {
     const dir = newStateDir();
     const sink = sinkIn(dir, { maxFileBytes: 1000, maxTotalBytes: 3500, maxAgeMs: Number.POSITIVE_INFINITY });
     for (let n = 0; n < 10; n++) {
       sink.write(`${String(n).repeat(999)}\n`, 1);
       await sink.flush();
-      // Files are told apart by when they were changed, and all of this takes no time.
+      // Files are ordered by modification time, and all of them are written in the same instant.
       for (const name of readdirSync(dir)) if (statSync(path.join(dir, name)).mtimeMs > 1e9) utimesSync(path.join(dir, name), n + 1, n + 1);
     }
     await sink.close();
     expect(textIn(dir).map(([first]) => first)).toEqual(['7', '8', '9']);
   });
 
-  test('too old go, though there is room', async () => {
+  test('that are too old are deleted, even if there is room', async () => {
     const dir = newStateDir();
     mkdirSync(dir, { recursive: true });
     const [old, fresh] = ['old.jsonl', 'fresh.jsonl'].map((name) => path.join(dir, name)) as [string, string];
@@ -101,7 +102,7 @@ describe('lines', () => {
     expect(readdirSync(dir).sort()).toEqual(['a.jsonl', 'fresh.jsonl']);
   });
 
-  test('are not written through a link that somebody has laid', async () => {
+  test('are not written through a symlink that another user placed', async () => {
     const dir = newStateDir();
     mkdirSync(dir, { recursive: true });
     symlinkSync(path.join(dir, 'elsewhere'), path.join(dir, 'a.jsonl'));

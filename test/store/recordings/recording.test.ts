@@ -1,3 +1,4 @@
+// Recordings: written without secrets, and replayed.
 import { describe, expect, test } from 'vitest';
 import { createRecordingWriter, type Message, parseRecording, type Recorded } from '../../../src/store/recordings/recording.ts';
 import { createPlayer } from '../../../src/store/recordings/replay.ts';
@@ -29,11 +30,11 @@ function written(...entries: readonly Recorded[]): readonly Message[] {
 }
 
 describe('a recording', () => {
-  test('has every frame as it was, when there is no secret in it', () => {
+  test('has every frame unchanged if it contains no secret', () => {
     const entries = [told(prompt(1, 'x')), said(chunk('a')), said(chunk('b', 'other')), said(chunk('c')), said({ id: 1, result: {} })];
     expect(written(...entries)).toEqual(entries.map(({ msg }) => msg));
   });
-  test('has no secret, though it is split over chunks between which another session speaks', () => {
+  test('has no secret, even if it is split across chunks with another session in between', () => {
     expect(written(said(chunk('it is SEC')), said(chunk('words', 'other')), said(chunk('RET')), told(prompt(1, 'a SECRET')))).toEqual([
       chunk('it is [redacted]'),
       chunk('words', 'other'),
@@ -45,22 +46,22 @@ describe('a recording', () => {
   });
 });
 
-/** Plays at once; what was said so far. */
+/** Replays without delays and collects the output. */
 function play(entries: readonly Recorded[], strict = false) {
-  const heard: Message[] = [];
+  const sent: Message[] = [];
   const differences: string[] = [];
   const player = createPlayer(entries, {
     strict,
-    send: (message) => heard.push(message),
+    send: (message) => sent.push(message),
     after: (_, then) => then(),
     onDifference: (what) => differences.push(what),
   });
   return {
     differences,
-    /** What it says to this. */
+    /** Sends a message and returns the output. */
     to(message: Message): readonly Message[] {
       player.hear(message);
-      return heard.splice(0);
+      return sent.splice(0);
     },
     end: () => player.end(),
   };
@@ -72,15 +73,15 @@ const OPENED = [
   said({ id: 1, result: { sessionId: 's' } }),
 ];
 
-describe('a recording that is played', () => {
-  test('answers each request with what was recorded for it, under the id it came with', () => {
+describe('a replayed recording', () => {
+  test("answers each request with the recorded response, under the request's own id", () => {
     const { to } = play([...OPENED, told(prompt(2, 'x')), said(chunk('a')), said({ id: 2, result: { stopReason: 'end_turn' } })]);
     expect(to(request('A', 'initialize'))).toEqual([{ id: 'A', result: { protocolVersion: 1 } }]);
     expect(to(request('B', 'session/new'))).toEqual([{ id: 'B', result: { sessionId: 's' } }]);
     expect(to(prompt('C', 'anything'))).toEqual([chunk('a'), { id: 'C', result: { stopReason: 'end_turn' } }]);
   });
 
-  test('asks what the agent asked, and goes on when that is answered', () => {
+  test("sends the agent's requests, and continues when they are answered", () => {
     const { to } = play([
       ...OPENED,
       told(prompt(2, 'x')),
@@ -95,7 +96,7 @@ describe('a recording that is played', () => {
     expect(to({ id: asked?.id, result: { content: 'other' } })).toEqual([{ id: 5, result: {} }]);
   });
 
-  test('keeps sessions apart, whichever goes on first', () => {
+  test('keeps sessions apart, in any order', () => {
     const second = [told(request(2, 'session/new')), said({ id: 2, result: { sessionId: 'z' } })];
     const turns = [
       told(prompt(3, 'x')),
@@ -110,7 +111,7 @@ describe('a recording that is played', () => {
     expect(to(prompt('a', 'x'))).toEqual([chunk('of s'), { id: 'a', result: { of: 's' } }]);
   });
 
-  test('waits for a cancel that was recorded, and passes over what the client leaves out', () => {
+  test('waits for a recorded cancel, and skips what the client leaves out', () => {
     const turn = [
       told(request(2, 'session/set_mode', { sessionId: 's' })),
       said({ id: 2, result: {} }),
@@ -124,19 +125,19 @@ describe('a recording that is played', () => {
     expect(to(cancel)).toEqual([{ id: 'p', result: { stopReason: 'cancelled' } }]);
   });
 
-  test('is loaded under another name', () => {
+  test('is loaded under another session id', () => {
     const { to } = play([told(request(1, 'session/load', { sessionId: 's' })), said(chunk('old')), said({ id: 1, result: {} })]);
     expect(to(request('L', 'session/load', { sessionId: 'mine' }))).toEqual([chunk('old', 'mine'), { id: 'L', result: {} }]);
   });
 
-  test('refuses what is not in it, by name', () => {
+  test('refuses an unrecorded request and names it', () => {
     const { to } = play(OPENED);
     expect(to(request(9, 'session/fork'))).toMatchObject([{ id: 9, error: { message: expect.stringContaining('session/fork') } }]);
     expect(to(request(1, 'session/new'))).toHaveLength(1);
     expect(to(request(2, 'session/new'))).toMatchObject([{ error: {} }]);
   });
 
-  test('says in strict mode what was different first; what was taken out of it differs from nothing', () => {
+  test('reports the first difference in strict mode; a redacted value differs from nothing', () => {
     const { to, differences, end } = play([...OPENED, told(prompt(2, '[redacted:K]')), said({ id: 2, result: {} })], true);
     to(request(0, 'initialize'));
     to(request(1, 'session/new'));

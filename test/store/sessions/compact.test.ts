@@ -1,4 +1,4 @@
-// Compaction of sessions.jsonl: the same state in fewer lines, whatever other processes write meanwhile, and when it is killed.
+// Compaction of sessions.jsonl: the same state in fewer lines, even if other processes write or the process is killed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -34,7 +34,7 @@ const line = (sessionId: string, more: Partial<SessionRecord> = {}): SessionReco
   ...more,
 });
 
-/** Each session in four lines, as one that was lent tools; every tenth is deleted. */
+/** Four lines for each session, like one with host tools; every tenth session is deleted. */
 function used(sessions: number): string {
   const dir = newStateDir();
   const log = createSessionLog(dir, noProblem);
@@ -47,13 +47,13 @@ function used(sessions: number): string {
 }
 const told = (dir: string) => [...createSessionLog(dir, noProblem).records()];
 
-test('says the same in fewer lines, to those who have read it before and to others, and is private', async () => {
+test('the file has the same state in fewer lines, for old and new readers, and is private', async () => {
   const dir = used(100);
   const reader = createSessionLog(dir, noProblem);
   const before = [...reader.records()];
   const bytes = statSync(fileIn(dir)).size;
   expect(await compact(dir)).toBe(true);
-  expect(linesIn(dir)).toHaveLength(101); // a line that says so, and one for each
+  expect(linesIn(dir)).toHaveLength(101); // one header line, and one line per session
   expect(statSync(fileIn(dir)).size).toBeLessThan(bytes / 3);
   for (const log of [reader, createSessionLog(dir, noProblem)]) {
     expect([...log.records()]).toEqual(before);
@@ -65,12 +65,12 @@ test('says the same in fewer lines, to those who have read it before and to othe
   expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
 });
 
-test('is read from its beginning by whoever knew another file of that number on the disk', async () => {
+test('a reader that knew another file with this inode number reads it from the start', async () => {
   const dir = used(3);
   const reader = createSessionLog(dir, noProblem);
   expect(reader.records().size).toBe(2);
   const { size } = statSync(fileIn(dir));
-  // In place, so that the number stays: as it is when a later file is given the number of a removed one.
+  // Written in place, so that the inode number stays, as when a new file reuses a freed number.
   writeFileSync(
     fileIn(dir),
     `{"compacted":1,"at":"now"}\n${Array.from({ length: 99 }, (_, n) => `${JSON.stringify(line(`t-${n}`))}\n`).join('')}`,
@@ -79,7 +79,7 @@ test('is read from its beginning by whoever knew another file of that number on 
   expect([...reader.records().keys()]).toEqual(Array.from({ length: 99 }, (_, n) => `t-${n}`));
 });
 
-test('is left alone while it is small, and until it has doubled since the last time', async () => {
+test('the file is left alone while it is small, and until it has doubled', async () => {
   const dir = used(100);
   expect(await compactSessionLog(dir)).toBe(false);
   expect(await compact(dir)).toBe(true);
@@ -94,7 +94,7 @@ test('is left alone while it is small, and until it has doubled since the last t
   expect(told(dir)).toHaveLength(91);
 });
 
-test('is not read by every start where nothing of it is void', async () => {
+test('a start does not read the file if nothing in it is obsolete', async () => {
   const dir = newStateDir();
   const log = createSessionLog(dir, noProblem);
   for (let n = 0; n < 50; n++) log.append(line(`s-${n}`));
@@ -103,7 +103,7 @@ test('is not read by every start where nothing of it is void', async () => {
   expect(told(dir)).toEqual(before);
 });
 
-test('is left alone with lines in it that are not ours to judge; one that was cut off goes', async () => {
+test('the file is left alone if it has unknown lines; a truncated line is dropped', async () => {
   const dir = used(20);
   appendFileSync(fileIn(dir), '{"sessionId":"s-1","agen\n');
   const before = told(dir);
@@ -114,7 +114,7 @@ test('is left alone with lines in it that are not ours to judge; one that was cu
   expect(await compact(other)).toBe(false);
 });
 
-test("is left alone where it is another user's, shared or read-only", async () => {
+test('the file is left alone if it belongs to another user, is shared or is read-only', async () => {
   const dir = used(20);
   for (const mode of [0o400, 0o660, 0o644]) {
     chmodSync(fileIn(dir), mode);
@@ -128,7 +128,7 @@ test("is left alone where it is another user's, shared or read-only", async () =
   expect(await compact(dir)).toBe(true);
 });
 
-test('is compacted by a process that has the number of one that was killed at it', async () => {
+test('a process with the pid of one that was killed during a compaction can compact', async () => {
   const dir = used(20);
   const before = told(dir);
   writeFileSync(draftOf(fileIn(dir)), '{"compacted":');
@@ -146,7 +146,7 @@ async function deadOwner(): Promise<string> {
 }
 
 describe('the lock', () => {
-  test('of a living process keeps others from compacting, and nobody from writing', async () => {
+  test('of a running process blocks other compactions, but no writes', async () => {
     const dir = used(20);
     writeFileSync(lockIn(dir, `1.0.${os.hostname()}`), '');
     expect(await compact(dir)).toBe(false);
@@ -157,21 +157,21 @@ describe('the lock', () => {
     expect(await compact(dir)).toBe(true);
   });
 
-  test('of a process that is dead is removed', async () => {
+  test('of a process that has exited is removed', async () => {
     const dir = used(20);
     writeFileSync(lockIn(dir, await deadOwner()), '');
     expect(await compact(dir)).toBe(true);
     expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
   });
 
-  test.runIf(process.platform === 'linux')('of a dead process whose pid was reused is removed', async () => {
+  test.runIf(process.platform === 'linux')('of an exited process whose pid was reused is removed', async () => {
     const dir = used(20);
     writeFileSync(lockIn(dir, `${process.pid}.1.${os.hostname()}`), '');
     expect(await compact(dir)).toBe(true);
     expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
   });
 
-  test('of another host, which cannot be asked, holds for a day', async () => {
+  test('of another host, which cannot be checked, is valid for a day', async () => {
     const dir = used(20);
     const lock = lockIn(dir, `${(await deadOwner()).split('.')[0]}.1.elsewhere`);
     writeFileSync(lock, '');
@@ -182,14 +182,14 @@ describe('the lock', () => {
     expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
   });
 
-  test('lets one of several compactions in the same process through', async () => {
+  test('admits one of several compactions in the same process', async () => {
     const dir = used(20);
     expect(await Promise.all([compact(dir), compact(dir), compact(dir)])).toEqual([true, false, false]);
     expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
   });
 });
 
-test('lines that are written during a compaction stay, and so does their order', async () => {
+test('lines written during a compaction are kept, in order', async () => {
   const dir = used(20);
   const log = createSessionLog(dir, noProblem);
   const reader = createSessionLog(dir, noProblem);
@@ -213,7 +213,7 @@ test('lines that are written during a compaction stay, and so does their order',
     ]);
 });
 
-test('other events get their turn during a compaction', async () => {
+test('the event loop is not blocked during a compaction', async () => {
   const dir = used(2000);
   let events = 0;
   const timer = setInterval(() => events++, 0);
@@ -222,7 +222,7 @@ test('other events get their turn during a compaction', async () => {
   expect(events).toBeGreaterThan(5);
 });
 
-test('a line that was carried over does not replace a newer one, to a new reader and to one that had read the file before', async () => {
+test('a line that was carried over does not replace a newer one, for old and new readers', async () => {
   const dir = newStateDir();
   mkdirSync(dir, { recursive: true });
   const compacted = `${JSON.stringify(line('s', { at: '1' }))}\n`;
@@ -247,7 +247,7 @@ test('a line that was carried over does not replace a newer one, to a new reader
 });
 
 describe('a process killed during a compaction', () => {
-  /** What is on disk once the draft has the name of the file, and the lines that came meanwhile are not carried over yet. */
+  /** The disk once the draft is renamed and lines written in the meantime are not carried over yet. */
   async function killedBeforeCarryOver() {
     const dir = used(20);
     const read = statSync(fileIn(dir)).size;
@@ -263,16 +263,16 @@ describe('a process killed during a compaction', () => {
     return dir;
   }
 
-  test('leaves the old file behind: the next one carries its lines over', async () => {
+  test('leaves the old file behind, and the next compaction carries its lines over', async () => {
     const dir = await killedBeforeCarryOver();
     expect(told(dir).map(([id]) => id)).not.toContain('meanwhile');
-    expect(isCompactionDue(dir, 1e9)).toBe(true); // however short the file is
+    expect(isCompactionDue(dir, 1e9)).toBe(true); // even though the file is short
     expect(await compactSessionLog(dir, 1e9)).toBe(false);
     expect(told(dir)).toContainEqual(['meanwhile', line('meanwhile')]);
     expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
   });
 
-  test('before the draft got the name of the file loses nothing', async () => {
+  test('before the rename loses nothing', async () => {
     const dir = used(20);
     linkSync(fileIn(dir), `${fileIn(dir)}.old.${statSync(fileIn(dir)).size - 100}`);
     const before = readFileSync(fileIn(dir), 'utf8');
@@ -289,7 +289,7 @@ describe('any history', () => {
     { maxLength: 40 },
   );
 
-  test('says the same behind it, and so does whatever follows', async () => {
+  test('has the same state after a compaction, and after any later writes', async () => {
     fc.assert(
       fc.property(history, history, (before, after) => {
         const [whole, compacted] = [createSessionState(), createSessionState()];
@@ -308,7 +308,7 @@ describe('any history', () => {
   });
 });
 
-/** Three writers, each with its own sessions, as programs of their own. */
+/** Three writers in their own processes, each with its own sessions. */
 async function startWriters(dir: string, whatElse: string) {
   mkdirSync(dir, { recursive: true });
   const program = path.join(dir, '..', 'program.mjs');
@@ -352,14 +352,14 @@ async function startWriters(dir: string, whatElse: string) {
   return {
     program,
     exits,
-    /** How many compactions the writers made. */
+    /** The number of compactions by the writers. */
     compactions: async () =>
       (await Promise.all(outputs)).map((parts) => Number(parts.join('').replace('ready ', ''))).reduce((sum, one) => sum + one, 0),
   };
 }
 const WRITERS = ['x', 'y', 'z'];
 
-/** The sessions of the writers whose newest line is not the last that was written. */
+/** Sessions whose newest line is not the last one written. */
 function wrongSessions(dir: string) {
   const log = createSessionLog(dir, noProblem);
   const expected = WRITERS.flatMap((name) => Array.from({ length: 600 }, (_, n) => [name, n] as const));
@@ -370,16 +370,16 @@ function wrongSessions(dir: string) {
   });
 }
 
-test('several processes write while several compact: nothing is lost', async () => {
+test('several processes write while several compact, and nothing is lost', async () => {
   const dir = newStateDir();
   const writers = await startWriters(dir, 'if (n % 7 === 0) compactions.push(compact());');
   expect(await writers.exits).toEqual(Array(3).fill([0, null]));
-  expect(await writers.compactions()).toBeGreaterThan(2); // whenever the file has doubled
+  expect(await writers.compactions()).toBeGreaterThan(2); // each time the file has doubled
   expect(wrongSessions(dir)).toEqual([]);
   expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
 });
 
-test('several processes write while compactors are killed: nothing is lost', async () => {
+test('several processes write while compacting processes are killed, and nothing is lost', async () => {
   const dir = newStateDir();
   const writers = await startWriters(dir, '');
   let isOver = false;
@@ -391,7 +391,7 @@ test('several processes write while compactors are killed: nothing is lost', asy
     const compactor = spawn(process.execPath, [writers.program, dir, 'compactor'], { stdio: ['ignore', 'pipe', 'inherit'] });
     const exit = once(compactor, 'exit');
     await once(compactor.stdout, 'readable');
-    await delay(20 * Math.random()); // at any moment of its work
+    await delay(20 * Math.random()); // at a random moment of its work
     compactor.kill('SIGKILL');
     expect(await exit).toEqual([null, 'SIGKILL']);
     kills++;

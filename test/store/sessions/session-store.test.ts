@@ -1,3 +1,4 @@
+// sessions.jsonl: what processes append and read, and damaged files.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -18,10 +19,10 @@ const record = (sessionId: string, agent = 'a', nativeId = sessionId, more: Part
 });
 const fileIn = (dir: string) => path.join(dir, 'sessions.jsonl');
 
-test('a file that cannot even be looked at is a problem of those who need it, and not of a start', () => {
+test('a file that cannot be examined is a problem for its readers, not for start-up', () => {
   const dir = newStateDir();
   mkdirSync(dir, { recursive: true });
-  symlinkSync('sessions.jsonl', fileIn(dir)); // leads to itself
+  symlinkSync('sessions.jsonl', fileIn(dir)); // a link to itself
   const problems: unknown[] = [];
   const log = createSessionLog(dir, (error) => problems.push(error));
   expect(problems).toEqual([]);
@@ -30,8 +31,8 @@ test('a file that cannot even be looked at is a problem of those who need it, an
   expect(problems).toEqual(Array(3).fill(expect.objectContaining({ code: 'ELOOP' })));
 });
 
-describe('what was written', () => {
-  test('is there for the next process', () => {
+describe('a stored session', () => {
+  test('is available to the next process', () => {
     const dir = newStateDir();
     createSessionLog(dir, noProblem).append(record('s-1', 'a', 's-1', { cwd: '/w' }));
     createSessionLog(dir, noProblem).append(record('s-1~b', 'b', 's-1'));
@@ -41,7 +42,7 @@ describe('what was written', () => {
     ]);
   });
 
-  test('is seen by a process that has read before', () => {
+  test('is seen by a process that has read the file before', () => {
     const dir = newStateDir();
     const [one, other] = [createSessionLog(dir, noProblem), createSessionLog(dir, noProblem)];
     expect(one.records().size).toBe(0);
@@ -53,13 +54,13 @@ describe('what was written', () => {
     expect([...other.records().keys()]).toEqual(['s-1', 's-2', 's-3']);
   });
 
-  test('counts as it was written last, and in that order', () => {
+  test('has the state of its last line, in that order', () => {
     const log = createSessionLog(newStateDir(), noProblem);
     for (const one of [record('s-1'), record('s-2'), record('s-1', 'b', 'n-1')]) log.append(one);
     expect([...log.records().values()]).toEqual([record('s-2'), { ...record('s-1', 'b', 'n-1'), created: record('s-1').at }]);
   });
 
-  test('has the directories of a session, and none that it was last opened without', () => {
+  test('has its additional directories, without those that were missing when it was last opened', () => {
     const dir = newStateDir();
     const additionalDirectories = ['/more', '/and é'];
     const log = createSessionLog(dir, noProblem);
@@ -74,7 +75,7 @@ describe('what was written', () => {
   test.each([
     ['too many', Array.from({ length: 51 }, (_, n) => `/${n}`)],
     ['one that is too long', ['/short', `/${'x'.repeat(4000)}`]],
-  ])('has none of the directories where there are %s', (_, additionalDirectories) => {
+  ])('has no additional directories if there are %s', (_, additionalDirectories) => {
     const dir = newStateDir();
     const log = createSessionLog(dir, noProblem);
     log.append(record('s-1', 'a', 's-1', { cwd: '/w', additionalDirectories }));
@@ -82,14 +83,14 @@ describe('what was written', () => {
     expect(statSync(fileIn(dir)).size).toBeLessThan(200);
   });
 
-  test('is private: the file 0600, its directory 0700', () => {
+  test('is private: the file has mode 0600, its directory 0700', () => {
     const dir = newStateDir();
     createSessionLog(dir, noProblem).append(record('s-1'));
     expect(statSync(fileIn(dir)).mode & 0o777).toBe(0o600);
     expect(statSync(dir).mode & 0o777).toBe(0o700);
   });
 
-  test('is told of as a problem where it cannot be looked at, and by nobody who only begins', () => {
+  test('is reported as a problem if the file cannot be examined, but not at start-up', () => {
     const dir = newStateDir();
     mkdirSync(path.dirname(dir), { recursive: true });
     writeFileSync(dir, 'a file');
@@ -100,7 +101,7 @@ describe('what was written', () => {
     expect(problems).toMatchObject(Array(3).fill({ code: 'ENOTDIR' }));
   });
 
-  test('is one JSON line for each', () => {
+  test('is one JSON line', () => {
     const dir = newStateDir();
     const log = createSessionLog(dir, noProblem);
     log.append(record('line\nbreak \u2028 é'));
@@ -111,7 +112,7 @@ describe('what was written', () => {
     expect([...log.records().keys()]).toEqual(['line\nbreak \u2028 é', 's-2']);
   });
 
-  test('is nothing before the first session, and reading makes no file', () => {
+  test('does not exist before the first append, and reading creates no file', () => {
     const dir = newStateDir();
     const log = createSessionLog(dir, noProblem);
     expect(log.records().size).toBe(0);
@@ -120,8 +121,8 @@ describe('what was written', () => {
   });
 });
 
-describe('a session that is gone', () => {
-  test('is hidden and no longer found, also for the next process', () => {
+describe('a deleted session', () => {
+  test('is hidden and not found, also in the next process', () => {
     const dir = newStateDir();
     const log = createSessionLog(dir, noProblem);
     log.append(record('s-1'));
@@ -135,7 +136,7 @@ describe('a session that is gone', () => {
     }
   });
 
-  test('is known to be gone lately to every log that was open then, until it is back; also after a compaction', async () => {
+  test('is known as recently deleted to every open log until it is restored, even after a compaction', async () => {
     const dir = newStateDir();
     const early = createSessionLog(dir, noProblem);
     for (const one of ['s-1', 's-2']) early.append(record(one));
@@ -155,7 +156,7 @@ describe('a session that is gone', () => {
     expect(lately('s-2')).toEqual([true, true]);
   });
 
-  test('is written down as gone with nothing of what it had', () => {
+  test('is recorded as deleted without its data', () => {
     const dir = newStateDir();
     const log = createSessionLog(dir, noProblem);
     const tools = { transport: 'http', state: 'listed' };
@@ -165,7 +166,7 @@ describe('a session that is gone', () => {
     expect(log.records().get('s-1')).toEqual(record('s-1'));
   });
 
-  test('at the agent it was moved from still is at the one it was moved to', () => {
+  test('at its former agent still exists at the agent it moved to', () => {
     const log = createSessionLog(newStateDir(), noProblem);
     log.append(record('s-1'));
     log.append(record('s-1', 'b', 'n-1'));
@@ -175,7 +176,7 @@ describe('a session that is gone', () => {
     expect(log.isHidden('b', 'n-1')).toBe(false);
   });
 
-  test('can come back', () => {
+  test('can be restored', () => {
     const log = createSessionLog(newStateDir(), noProblem);
     log.append(record('s-1', 'a', 's-1', { isGone: true }));
     log.append(record('s-1'));
@@ -184,7 +185,7 @@ describe('a session that is gone', () => {
   });
 });
 
-describe('a file that is not as it should be', () => {
+describe('a damaged file', () => {
   const whole = `${JSON.stringify(record('s-1'))}\n`;
   function logOver(text: string) {
     const dir = newStateDir();
@@ -193,7 +194,7 @@ describe('a file that is not as it should be', () => {
     return { dir, log: createSessionLog(dir, noProblem) };
   }
 
-  test('a last line that was torn off spoils neither what is before it nor what comes behind it', () => {
+  test('a truncated last line affects neither the lines before it nor the next one', () => {
     const { dir, log } = logOver(`${whole}{"sessionId":"s-2","agent":"a","nat`);
     expect([...log.records().keys()]).toEqual(['s-1']);
     log.append(record('s-3'));
@@ -201,7 +202,7 @@ describe('a file that is not as it should be', () => {
     expect([...createSessionLog(dir, noProblem).records().keys()]).toEqual(['s-1', 's-3']);
   });
 
-  test('a last line that is still being written is read once it is whole', () => {
+  test('a last line that is still being written is read once it is complete', () => {
     const { dir, log } = logOver(whole);
     const line = JSON.stringify(record('s-é'));
     appendFileSync(fileIn(dir), line.slice(0, 20));
@@ -210,14 +211,14 @@ describe('a file that is not as it should be', () => {
     expect([...log.records().keys()]).toEqual(['s-1', 's-é']);
   });
 
-  test('a line that lacks only its line feed is not lost', () => {
+  test('a line without its line feed is not lost', () => {
     const { log } = logOver(whole.trimEnd());
     log.append(record('s-2'));
     expect([...log.records().keys()]).toEqual(['s-1', 's-2']);
   });
 
   test.each(['', 'nonsense', '[]', 'null', '{"sessionId":"s-2"}', '{"sessionId":1,"agent":"a","nativeId":"n"}', '\0\0\0'])(
-    'a line of %j is passed over',
+    'a line of %j is skipped',
     (line) => {
       const { log } = logOver(`${line}\n${whole}${line}\n`);
       expect([...log.records().keys()]).toEqual(['s-1']);
@@ -225,14 +226,14 @@ describe('a file that is not as it should be', () => {
   );
 
   test.each(['"/more"', '{}', '[]', '[1]', '["/more",null]', JSON.stringify(Array.from({ length: 51 }, () => '/'))])(
-    'directories of %j are none, and the session is there',
+    'directories of %j count as none, and the session is kept',
     (directories) => {
       const { log } = logOver(whole.replace('{', `{"additionalDirectories":${directories},`));
       expect([...log.records().values()]).toEqual([record('s-1')]);
     },
   );
 
-  test('one that was cleared is read anew', () => {
+  test('a file that was truncated is read again', () => {
     const { dir, log } = logOver(`${whole}${JSON.stringify(record('s-2', 'a', 's-2', { isGone: true }))}\n`);
     expect(log.isHidden('a', 's-2')).toBe(true);
     writeFileSync(fileIn(dir), `${JSON.stringify(record('s-9'))}\n`);
@@ -240,7 +241,7 @@ describe('a file that is not as it should be', () => {
     expect(log.isHidden('a', 's-2')).toBe(false);
   });
 
-  test('one that cannot be read or written is a problem and not an exception', () => {
+  test('a file that cannot be read or written is a problem and not an exception', () => {
     const dir = newStateDir();
     mkdirSync(fileIn(dir), { recursive: true });
     const problems: unknown[] = [];
@@ -251,7 +252,7 @@ describe('a file that is not as it should be', () => {
   });
 });
 
-test('two processes that append at once lose and mix nothing, and a third one sees it all', async () => {
+test('two processes that append at once lose and mix nothing, and a third reads everything', async () => {
   const dir = newStateDir();
   const program = path.join(path.dirname(path.dirname(dir)), 'append.mjs');
   await build({
@@ -287,7 +288,7 @@ test('two processes that append at once lose and mix nothing, and a third one se
     isOver = true;
   });
   while (!isOver) {
-    log.records(); // reads whatever is there, whole lines and half ones
+    log.records(); // reads what is there, complete and partial lines
     await new Promise(setImmediate);
   }
   expect(await exits).toEqual([
@@ -295,7 +296,7 @@ test('two processes that append at once lose and mix nothing, and a third one se
     [0, null],
   ]);
 
-  // A process that looks while another one's line is half in the file begins on a line of its own: a blank line, and no harm.
+  // A process that sees half a line of another process starts a new line, which leaves a harmless blank line.
   const lines = readFileSync(fileIn(dir), 'utf8')
     .split('\n')
     .filter((line) => line !== '');

@@ -1,3 +1,4 @@
+// Writing open transcripts: failures, gaps and load.
 import { mkdirSync, rmdirSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createOpenTranscripts } from '../../../src/store/transcripts/open-transcripts.ts';
@@ -15,7 +16,7 @@ const clean = {
   pieces: () => ({ update: (_: string, one: Readonly<Record<string, unknown>>) => one }),
 };
 
-/** `write`: something is said in a session, and the time has come to write it down. */
+/** `write` adds a line to a session and runs the write timer. */
 function setUp() {
   const dir = newStateDir();
   const problems: unknown[] = [];
@@ -33,12 +34,12 @@ function setUp() {
   };
 }
 
-/** How long a line about it is. */
+/** The length of a line with this text. */
 const line = (text: string) => JSON.stringify({ t: Date.now(), kind: 'prompt', text }).length + 1;
 
-test('what cannot be written is counted; when there is room again, the rest follows behind the gap', () => {
+test('lines that cannot be written are counted; once there is room, new lines follow the gap', () => {
   const { transcripts, problems, file, write, written } = setUp();
-  mkdirSync(file('s'), { recursive: true }); // nothing can be appended to it
+  mkdirSync(file('s'), { recursive: true }); // so that appends fail
   write('s', 'lost');
   write('s', 'lost too');
   expect(problems.map(String)).toEqual([expect.stringMatching(/s\.jsonl cannot be written \(EISDIR\); it is tried again/)]);
@@ -57,7 +58,7 @@ test('what cannot be written is counted; when there is room again, the rest foll
   expect(problems).toHaveLength(1);
 });
 
-test('a file that cannot be written is no loss to other sessions', () => {
+test('a file that cannot be written does not affect other sessions', () => {
   const { file, write, written } = setUp();
   mkdirSync(file('bad'), { recursive: true });
   write('bad', 'lost');
@@ -65,7 +66,7 @@ test('a file that cannot be written is no loss to other sessions', () => {
   expect(written('good')).toEqual([{ kind: 'prompt', text: 'kept' }]);
 });
 
-test('a thousand files are written a few at a time, and frames have their turn in between; what comes meanwhile is not lost', () => {
+test('a thousand files are written a few at a time, frames are handled in between, and nothing is lost', () => {
   const { transcripts, written } = setUp();
   const ids = Array.from({ length: 1000 }, (_, n) => `s${n}`);
   const say = (text: string) => {

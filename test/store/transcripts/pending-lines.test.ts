@@ -1,3 +1,4 @@
+// Lines that wait to be written, by session.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PendingBlocks, PendingLines } from '../../../src/store/transcripts/pending-lines.ts';
@@ -5,7 +6,7 @@ import { PendingBlocks, PendingLines } from '../../../src/store/transcripts/pend
 const SESSIONS = 3;
 const BLOCK_BYTES = 64 * 1024;
 
-/** Something is added to one session, as text or as bytes, or what it has is taken. */
+/** Adds to a session, as text or as bytes, or takes what it has. */
 const step = fc.record({
   session: fc.nat(SESSIONS - 1),
   what: fc.constantFrom('text', 'bytes', 'take', 'clear'),
@@ -16,7 +17,7 @@ const step = fc.record({
   ),
 });
 
-test('whatever is added in turns, each session has what was added to it since it was last taken, in order', () => {
+test('for any sequence of additions, each session has what was added since it was last taken, in order', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const all = new PendingBlocks();
@@ -37,11 +38,11 @@ test('whatever is added in turns, each session has what was added to it since it
   );
 });
 
-test('what has been written makes room: a hundred times as much as fits into a block takes two of them', () => {
+test('written lines free their space: a hundred times the block size needs two blocks', () => {
   const all = new PendingBlocks();
   const lines = new PendingLines(all);
   const seen = new Set<ArrayBufferLike>();
-  const half = 'x'.repeat(BLOCK_BYTES / 2 + 1); // no two of them fit into one
+  const half = 'x'.repeat(BLOCK_BYTES / 2 + 1); // no two fit into one block
   for (let k = 0; k < 100; k++) {
     const other = new PendingLines(all);
     lines.text(half);

@@ -1,3 +1,4 @@
+// Deleting old transcripts.
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -16,7 +17,7 @@ function withOld(dir = newStateDir()) {
   return { dir, file };
 }
 
-test('transcripts that are too old go once a day, whoever is there', () => {
+test('old transcripts are deleted once a day, by any process', () => {
   const { dir, file } = withOld();
   const now = Date.now();
   expect(tidyTranscripts(dir, BOUNDS, now)).toBe(true);
@@ -28,7 +29,7 @@ test('transcripts that are too old go once a day, whoever is there', () => {
   expect(existsSync(file)).toBe(false);
 });
 
-test('a process that lives only for a moment does it on its way out, and makes no directory for it', () => {
+test('a short-lived process does it on exit, and creates no directory for it', () => {
   const { dir, file } = withOld();
   keepTidy(dir, BOUNDS, noProblem)();
   expect(existsSync(file)).toBe(false);
@@ -37,7 +38,7 @@ test('a process that lives only for a moment does it on its way out, and makes n
   expect(existsSync(none)).toBe(false);
 });
 
-test('one that stays does it soon, and again the next day', () => {
+test('a long-running process does it soon, and again the next day', () => {
   vi.useFakeTimers({ now: Date.now() });
   try {
     const { dir, file } = withOld();

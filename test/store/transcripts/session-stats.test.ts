@@ -1,3 +1,4 @@
+// The index of sessions: turns, titles and usage.
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,7 +10,7 @@ import { newStateDir, noProblem } from '../state.ts';
 
 const index = (dir: string) => path.join(dir, 'index.jsonl');
 
-test('turns add up, with how they ended; title and usage are the newest there are', () => {
+test('turns are counted with their stop reasons; the newest title and usage are kept', () => {
   const dir = newStateDir();
   appendStats(dir, [{ sessionId: 's', t: 1, title: 'First', stopReason: 'end_turn', usage: { used: 1 } }]);
   appendStats(dir, [{ sessionId: 'other', t: 2, stopReason: 'refusal' }]);
@@ -22,7 +23,7 @@ test('turns add up, with how they ended; title and usage are the newest there ar
   expect(readStats(dir).get('other')).toMatchObject({ turns: 1, stopReasons: { refusal: 1 } });
 });
 
-test('once there are very many lines they become one for each session, and say the same', () => {
+test('very many lines are compacted to one for each session, with the same content', () => {
   const dir = newStateDir();
   for (let n = 0; n < 300; n++)
     appendStats(dir, [{ sessionId: `s-${n % 3}`, t: n, title: 'T', stopReason: n % 2 ? 'end_turn' : 'cancelled' }]);
@@ -37,9 +38,9 @@ test('once there are very many lines they become one for each session, and say t
   expect(readStats(dir).get('s-0')).toMatchObject({ turns: 101, title: 'T' });
 });
 
-test('of a session that is deleted nothing is left in the list, and all of the others', () => {
+test('a deleted session leaves nothing in the index, and the others stay', () => {
   const dir = newStateDir();
-  removeStats(dir, 's'); // nothing has been written yet
+  removeStats(dir, 's'); // nothing was written yet
   appendStats(dir, [{ sessionId: 's', t: 1, title: 'Mine alone', stopReason: 'end_turn' }]);
   appendStats(dir, [{ sessionId: 'other', t: 2, title: 's', stopReason: 'end_turn' }]);
   appendStats(dir, [{ sessionId: 's', t: 3, title: 'Mine again', stopReason: 'end_turn' }]);
@@ -52,7 +53,7 @@ test('of a session that is deleted nothing is left in the list, and all of the o
   expect(readStats(dir).get('other')).toMatchObject({ turns: 2 });
 });
 
-test('what a list shows of ten thousand sessions is read without their transcripts', () => {
+test('a list of ten thousand sessions is read without their transcripts', () => {
   const dir = newStateDir();
   const transcripts = path.join(dir, 'transcripts');
   const ids = Array.from({ length: 10_000 }, (_, n) => `session-${n}`);
@@ -65,7 +66,7 @@ test('what a list shows of ten thousand sessions is read without their transcrip
     index(transcripts),
     ids.map((sessionId, t) => `${JSON.stringify({ sessionId, t, title: `About ${sessionId}`, stopReason: 'end_turn' })}\n`).join(''),
   );
-  // Whoever reads one of these fails.
+  // Reading one of these fails.
   for (const sessionId of ids.slice(0, 100)) mkdirSync(transcriptFile(transcripts, sessionId));
   const began = performance.now();
   const records = createSessionLog(dir, noProblem).records();

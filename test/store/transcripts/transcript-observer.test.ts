@@ -1,3 +1,4 @@
+// Transcripts of turns, written from the client's frames.
 import { appendFileSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
@@ -15,7 +16,7 @@ import { newStateDir, noProblem } from '../state.ts';
 
 const scanner = new Scanner();
 
-/** Takes the word SECRET out, also when it comes in pieces. */
+/** Redacts the word SECRET, also in pieces. */
 const clean = {
   text: (text: string) => text.replaceAll('SECRET', '[redacted]'),
   longest: () => 10,
@@ -33,7 +34,7 @@ const clean = {
   },
 };
 
-/** The editor's leg, with what it says and hears. */
+/** The client's connection: frames from the client and to the client. */
 function setUp(dir = newStateDir()) {
   let t = 0;
   const observer = createTranscriptObserver({ dir, clean, now: () => ++t, onProblem: noProblem });
@@ -51,17 +52,17 @@ function setUp(dir = newStateDir()) {
   const text = (message: unknown) => `${typeof message === 'string' ? message : JSON.stringify(message)}\n`;
   return {
     dir,
-    async says(...messages: readonly unknown[]) {
+    async fromClient(...messages: readonly unknown[]) {
       input.write(messages.map(text).join(''));
       await new Promise(setImmediate);
     },
-    async hears(...messages: readonly unknown[]) {
+    async toClient(...messages: readonly unknown[]) {
       agent.write(messages.map(text).join(''));
       await new Promise(setImmediate);
       for (const frame of frames.splice(0)) writer.frame(frame);
       await new Promise(setImmediate);
     },
-    async hearsPatched(message: unknown, patches: (frame: Frame) => readonly Patch[]) {
+    async toClientPatched(message: unknown, patches: (frame: Frame) => readonly Patch[]) {
       agent.write(text(message));
       await new Promise(setImmediate);
       for (const frame of frames.splice(0)) writer.frame(frame, patches(frame));
@@ -90,17 +91,17 @@ const result = (id: unknown, value: object) => ({ jsonrpc: '2.0', id, result: va
 const prompt = (id: unknown, text: string) => request(id, 'session/prompt', { prompt: [{ type: 'text', text }] });
 
 describe('a turn', () => {
-  test('is what was asked, what was said in whole messages, and how it ended', async () => {
-    const { says, hears, transcript, dir } = setUp();
-    await says(prompt(1, 'do it'));
-    await hears(
+  test('has the prompt, whole messages and the stop reason', async () => {
+    const { fromClient, toClient, transcript, dir } = setUp();
+    await fromClient(prompt(1, 'do it'));
+    await toClient(
       chunk('think\\ing ', 'agent_thought_chunk'),
       chunk('hard', 'agent_thought_chunk'),
       chunk('one "'),
       chunk('two" é\n'),
       chunk('three'),
     );
-    await hears(result(1, { stopReason: 'end_turn', usage: { totalTokens: 7 } }));
+    await toClient(result(1, { stopReason: 'end_turn', usage: { totalTokens: 7 } }));
     expect(transcript()).toEqual([
       { kind: 'prompt', text: 'do it' },
       { kind: 'message', role: 'thought', text: 'think\\ing hard' },
@@ -110,26 +111,26 @@ describe('a turn', () => {
     expect([...readStats(dir)]).toMatchObject([['s', { turns: 1, stopReason: 'end_turn', usage: { totalTokens: 7 } }]]);
   });
 
-  test('has its tool calls as they were in the end, permissions, plans, modes and titles', async () => {
-    const { says, hears, transcript } = setUp();
+  test('has the final state of its tool calls, permissions, plans, modes and titles', async () => {
+    const { fromClient, toClient, transcript } = setUp();
     const diff = [{ type: 'diff', path: '/x', oldText: 'a', newText: 'b' }];
-    await says(prompt(1, 'do it'));
-    await hears(
+    await fromClient(prompt(1, 'do it'));
+    await toClient(
       update('tool_call', { toolCallId: 't', title: 'Edit', kind: 'edit', status: 'pending' }),
       request(9, 'session/request_permission', {
         toolCall: { toolCallId: 't', title: 'Edit' },
         options: [{ optionId: 'y', name: 'Yes', kind: 'allow_once' }],
       }),
     );
-    await says(result(9, { outcome: { outcome: 'selected', optionId: 'y' } }));
-    await hears(
+    await fromClient(result(9, { outcome: { outcome: 'selected', optionId: 'y' } }));
+    await toClient(
       update('tool_call_update', { toolCallId: 't', status: 'completed', content: diff }),
       update('tool_call', { toolCallId: 'open', title: 'Run' }),
       update('plan', { entries: [{ content: 'one' }] }),
       update('current_mode_update', { currentModeId: 'code' }),
       update('session_info_update', { title: 'A title' }),
     );
-    await hears(result(1, { stopReason: 'cancelled' }));
+    await toClient(result(1, { stopReason: 'cancelled' }));
     expect(transcript()).toEqual([
       { kind: 'prompt', text: 'do it' },
       {
@@ -148,9 +149,9 @@ describe('a turn', () => {
     ]);
   });
 
-  test('that fails ends with the words of the error, also when they are ours', async () => {
-    const { says, line, transcript } = setUp();
-    await says(prompt('x', 'do it'));
+  test('that fails ends with the error message, also with one of our own', async () => {
+    const { fromClient, line, transcript } = setUp();
+    await fromClient(prompt('x', 'do it'));
     line({ jsonrpc: '2.0', id: 'x', error: { code: -32603, message: 'it died of SECRET' } });
     expect(transcript()).toEqual([
       { kind: 'prompt', text: 'do it' },
@@ -158,32 +159,32 @@ describe('a turn', () => {
     ]);
   });
 
-  test('holds no secret, neither whole nor in pieces', async () => {
-    const { says, hears, transcript } = setUp();
-    await says(prompt(1, 'my SECRET'));
-    await hears(chunk('your SEC'), chunk('RET'), update('tool_call', { toolCallId: 't', title: 'SECRET', status: 'failed' }));
+  test('contains no secret, neither whole nor in pieces', async () => {
+    const { fromClient, toClient, transcript } = setUp();
+    await fromClient(prompt(1, 'my SECRET'));
+    await toClient(chunk('your SEC'), chunk('RET'), update('tool_call', { toolCallId: 't', title: 'SECRET', status: 'failed' }));
     expect(JSON.stringify(transcript())).not.toMatch(/SEC|RET/);
   });
 });
 
-test('a message is the same whether its chunks are written as usual or not', async () => {
-  const { hears, hearsPatched, transcript } = setUp();
-  await hears(
+test('a message is the same however its chunks are formatted', async () => {
+  const { toClient, toClientPatched, transcript } = setUp();
+  await toClient(
     chunk('a'),
     '{"method":"session/update","params":{"update":{"content":{"text":"b","type":"text"},"sessionUpdate":"agent_message_chunk"},"sessionId":"s"},"jsonrpc":"2.0"}',
     '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"c\\u00e9","x":"}"}}}}',
   );
-  // An id that the proxy has replaced counts as the editor sees it.
-  await hearsPatched({ ...chunk('d'), params: { ...chunk('d').params, sessionId: 'native' } }, ({ sessionId }) =>
+  // An id that the proxy replaced counts as the client sees it.
+  await toClientPatched({ ...chunk('d'), params: { ...chunk('d').params, sessionId: 'native' } }, ({ sessionId }) =>
     sessionId ? [{ span: sessionId, text: '"s"' }] : [],
   );
   expect(transcript()).toEqual([{ kind: 'message', role: 'agent', text: 'abcéd' }]);
 });
 
-test('a long message is kept in whole, a frame that is too long is not', async () => {
-  const { hears, transcript } = setUp();
+test('a long message is kept whole, an oversized frame is not', async () => {
+  const { toClient, transcript } = setUp();
   const words = Array.from({ length: 3000 }, (_, n) => `word ${n} "é"\n`);
-  await hears(
+  await toClient(
     ...words.map((word) => chunk(word)),
     chunk('x'.repeat(100_000)),
     update('tool_call', { toolCallId: 't', title: 'y'.repeat(300_000) }),
@@ -194,17 +195,17 @@ test('a long message is kept in whole, a frame that is too long is not', async (
   expect(all.at(-1)).toMatchObject({ kind: 'omitted', bytes: expect.any(Number) });
 });
 
-test('what an agent repeats while it loads is not written twice, but is when it is new to us', async () => {
+test('updates replayed by a load are not written twice, except those that are new', async () => {
   const first = setUp();
-  await first.says(request(1, 'session/load', { cwd: '/w' }));
-  await first.hears(chunk('old words'), result(1, {}));
+  await first.fromClient(request(1, 'session/load', { cwd: '/w' }));
+  await first.toClient(chunk('old words'), result(1, {}));
   expect(first.transcript()).toEqual([
     { kind: 'message', role: 'agent', text: 'old words' },
     { kind: 'opened', sessionId: 's', method: 'session/load', cwd: '/w' },
   ]);
   const second = setUp(first.dir);
-  await second.says(request(1, 'session/load', { cwd: '/w' }));
-  await second.hears(chunk('old words'), result(1, {}), chunk('new words'));
+  await second.fromClient(request(1, 'session/load', { cwd: '/w' }));
+  await second.toClient(chunk('old words'), result(1, {}), chunk('new words'));
   expect(
     second
       .transcript()
@@ -214,10 +215,10 @@ test('what an agent repeats while it loads is not written twice, but is when it 
 });
 
 describe('the file', () => {
-  test('is private, and called after the session only if that is a plain name', async () => {
-    const { says, dir, transcript } = setUp();
+  test('is private, and is named after the session only if that is a plain name', async () => {
+    const { fromClient, dir, transcript } = setUp();
     const odd = '../../etc/passwd';
-    await says({ ...prompt(1, 'x'), params: { ...prompt(1, 'x').params, sessionId: odd } });
+    await fromClient({ ...prompt(1, 'x'), params: { ...prompt(1, 'x').params, sessionId: odd } });
     expect(transcript(odd)).toEqual([{ kind: 'prompt', text: 'x' }]);
     expect(transcriptFile(dir, odd)).toMatch(/\/~[0-9a-f]{32}\.jsonl$/);
     expect(statSync(transcriptFile(dir, odd)).mode & 0o777).toBe(0o600);
@@ -226,11 +227,11 @@ describe('the file', () => {
 
   test('survives a process that was killed in the middle of a line', async () => {
     const first = setUp();
-    await first.says(prompt(1, 'one'));
+    await first.fromClient(prompt(1, 'one'));
     expect(first.transcript()).toHaveLength(1);
     appendFileSync(transcriptFile(first.dir, 's'), '{"t":5,"kind":"mess');
     const second = setUp(first.dir);
-    await second.says(prompt(1, 'two'));
+    await second.fromClient(prompt(1, 'two'));
     expect(second.transcript()).toEqual([
       { kind: 'prompt', text: 'one' },
       { kind: 'prompt', text: 'two' },
@@ -238,9 +239,9 @@ describe('the file', () => {
     expect(readFileSync(transcriptFile(first.dir, 's'), 'utf8')).toMatch(/"mess\n/);
   });
 
-  test('goes when it is too old, or the oldest of too many', async () => {
-    const { dir, says, transcript } = setUp();
-    await says(prompt(1, 'one'));
+  test('is deleted if it is too old, or the oldest of too many', async () => {
+    const { dir, fromClient, transcript } = setUp();
+    await fromClient(prompt(1, 'one'));
     transcript();
     for (const [name, at] of [
       ['a', 1000],
@@ -258,10 +259,10 @@ describe('the file', () => {
   });
 });
 
-test('a secret in a long message is found wherever it is, also where letters are spelled as numbers', async () => {
-  const { hears, transcript } = setUp();
+test('a secret in a long message is found anywhere, also with escaped letters', async () => {
+  const { toClient, transcript } = setUp();
   const filler = Array.from({ length: 1500 }, (_, n) => chunk(`some words ${n} "and" more; `.repeat(3)));
-  await hears(
+  await toClient(
     ...filler,
     chunk('it is SEC'),
     chunk('RET, you see. '),
@@ -277,24 +278,24 @@ test('a secret in a long message is found wherever it is, also where letters are
   expect(text).toMatch(/and \[redacted\] too$/);
 });
 
-test('a message that does not end is kept up to a megabyte, and what was left out is counted', async () => {
-  const { hears, transcript } = setUp();
-  await hears(...Array.from({ length: 30 }, () => chunk('many words, '.repeat(5000))));
+test('an endless message is kept up to a megabyte, and omitted bytes are counted', async () => {
+  const { toClient, transcript } = setUp();
+  await toClient(...Array.from({ length: 30 }, () => chunk('many words, '.repeat(5000))));
   const all = transcript();
   const kept = all.map((entry) => (entry.kind === 'message' ? entry.text : '')).join('');
   expect(kept.length).toBe(17 * 60_000);
   expect(all.at(-1)).toEqual({ kind: 'omitted', bytes: 13 * 60_000 });
 });
 
-test('prompts that nobody answers are written down and not kept in memory', async () => {
+test('prompts without a response are written and not kept in memory', async () => {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
-  const { says, transcript } = setUp();
+  const { fromClient, transcript } = setUp();
   const prompt = (id: number) => request(id, 'session/prompt', { prompt: [{ type: 'text', text: String(id).padEnd(200_000, '.') }] });
-  await says(prompt(0));
+  await fromClient(prompt(0));
   collect();
   const before = process.memoryUsage().heapUsed;
-  for (let id = 1; id <= 200; id++) await says(prompt(id));
+  for (let id = 1; id <= 200; id++) await fromClient(prompt(id));
   collect();
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(8e6); // of 40 MB
   expect(transcript().map(({ kind }) => kind)).toEqual(new Array(201).fill('prompt'));

@@ -1,4 +1,4 @@
-// Transcripts with the redactor of the product: what is taken out of a text does not depend on how that text was written.
+// Transcripts with the real redactor: the encoding of a text does not change what is redacted.
 import { expect, test } from 'vitest';
 import { createSecrets } from '../../../src/redaction/redact.ts';
 import { redactJson } from '../../../src/redaction/redact-json.ts';
@@ -29,7 +29,7 @@ function frameOf(message: object): Frame {
   return frame;
 }
 
-/** What is written of a prompt and of a message with the same text. */
+/** The transcript of a prompt and of a message with the same text. */
 function written(text: string, more: object): readonly unknown[] {
   const dir = newStateDir();
   const observer = createTranscriptObserver({ dir, clean, now: () => 1, onProblem: noProblem });
@@ -61,7 +61,7 @@ test.each(
   Object.entries(HIDDEN).flatMap(([what, [secret, inside]]) =>
     Object.entries(BEFORE).map(([where, before]) => ({ what, where, text: before + secret, inside: inside as string })),
   ),
-)('$what $where is in no transcript, in whatever way the frame was written', ({ text, inside }) => {
+)('$what $where is in no transcript, however the frame was encoded', ({ text, inside }) => {
   const plain = written(text, {});
   expect(JSON.stringify(plain)).not.toContain(inside);
   expect(plain).toEqual(written(text, { _meta: {} }));

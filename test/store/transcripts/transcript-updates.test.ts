@@ -1,3 +1,4 @@
+// Replaying a session from its transcript.
 import { expect, test } from 'vitest';
 import { appendLines } from '../../../src/store/append-lines.ts';
 import { transcriptFile } from '../../../src/store/transcripts/transcript-files.ts';
@@ -7,7 +8,7 @@ import { newStateDir, noProblem } from '../state.ts';
 
 const chunk = (kind: string, text: string) => ({ sessionUpdate: `${kind}_chunk`, content: { type: 'text', text } });
 
-test('what was said and done is told again in order; how it was asked for is not', () => {
+test('messages and actions are replayed in order; permission requests are not', () => {
   expect(
     updatesOf([
       { kind: 'opened', sessionId: 's', method: 'session/load' },
@@ -36,7 +37,7 @@ test('what was said and done is told again in order; how it was asked for is not
   ]);
 });
 
-test('of a long transcript the end is told, and that there was more', () => {
+test('the end of a long transcript is replayed, with a note that there was more', () => {
   const dir = newStateDir();
   const long = 'x'.repeat(1 << 20);
   for (let n = 0; n < 10; n++)

@@ -1,3 +1,4 @@
+// Fast reads of prompts and stop reasons from a frame.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { promptSpan, stopReasonIn } from '../../../src/store/transcripts/turn-frames.ts';
@@ -7,7 +8,7 @@ import { strictParse } from '../../../src/wire/scanner/strict-parse.ts';
 
 const scanner = new Scanner();
 
-/** The frame in the middle of a chunk, as it usually lies. */
+/** The frame in the middle of a chunk, where it usually is. */
 function frameOf(line: string): Frame {
   const before = Buffer.from('{"jsonrpc":"2.0","method":"x"}\n');
   const bytes = Buffer.concat([before, Buffer.from(`${line}\n{"jsonrpc":"2.0","method":"y"}\n`)]);
@@ -21,7 +22,7 @@ function promptIn(paramsText: string): string | undefined {
 const reasonIn = (resultText: string): string | undefined => stopReasonIn(frameOf(`{"jsonrpc":"2.0","id":1,"result":${resultText}}`));
 const textBlock = (text: string) => ({ type: 'text', text });
 
-test('a prompt of one text is read where it stands', () => {
+test('a prompt with a single text is read in place', () => {
   for (const text of ['', 'words', 'two\nlines, "quotes" \\ and é—🦊'])
     expect(promptIn(JSON.stringify({ sessionId: 's', prompt: [textBlock(text)] }))).toBe(text);
 });
@@ -33,12 +34,12 @@ test.each([
   ['something beside the prompt', { sessionId: 's', prompt: [textBlock('a')], _meta: { x: [{ y: 'z' }] } }],
   ['another order', { prompt: [textBlock('a')], sessionId: 's' }],
   ['no text', { sessionId: 's', prompt: [{ type: 'resource_link', uri: 'file:///a', name: 'a' }] }],
-])('%s: it is for somebody else to read', (_, params) => {
+])('%s is left to the parser', (_, params) => {
   expect(promptIn(JSON.stringify(params))).toBeUndefined();
 });
 
 test.each(['{"stopReason":"end_turn"}', '{"stopReason":"end_turn","_meta":{"bench":{"n":1}}}'])(
-  'why a turn ended is read in %s',
+  'the stop reason is read from %s',
   (result) => {
     expect(reasonIn(result)).toBe('end_turn');
   },
@@ -52,11 +53,11 @@ test.each([
   '{"stopReason":"Odd One"}',
   '{"stopReason":null}',
   '{}',
-])('and not in %s, which says more or says it otherwise', (result) => {
+])('the stop reason is not read from %s', (result) => {
   expect(reasonIn(result)).toBeUndefined();
 });
 
-test('whatever is read is what a parse would find, and all that it would find', () => {
+test('every fast read equals that of a full parse', () => {
   const block = fc.oneof(
     { weight: 3, arbitrary: fc.record({ type: fc.constant('text'), text: fc.string({ unit: 'grapheme' }) }) },
     fc.dictionary(fc.constantFrom('type', 'text', 'uri'), fc.string()),

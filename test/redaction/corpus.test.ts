@@ -1,4 +1,4 @@
-// How much the redactor finds, and how little it takes that is none: the figures are printed, the bars are those of the promise.
+// How many secrets the redactor finds, and how much ordinary text it removes by mistake. Prints the figures and checks the documented limits.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ function clean(secrets: Secrets, { text, json, pieces }: Carried): string {
   return (pieces ?? []).map((piece) => stream.push(piece)).join('') + stream.end();
 }
 
-/** Twelve characters of a secret in a row are too many, in whichever spelling. */
+/** Twelve consecutive characters of a secret are a leak, in any encoding. */
 function leaks(secret: string, output: string): boolean {
   const spelled = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
   const bytes = Buffer.from(secret);
@@ -48,14 +48,14 @@ function knowing(secret: string): Secrets {
 }
 
 describe('secrets of the corpus', () => {
-  test('that we were given are found in every carrier, in pieces and in disguise', () => {
+  test('that are known are found in every carrier, split and encoded', () => {
     const all = cases({ ...KINDS, ...FORMLESS }, { ...CARRIERS, ...DISGUISES });
     const left = missed(all, knowing);
     figures.push(`known values ${all.length - left.length} of ${all.length}`);
     expect(named(left)).toEqual([]);
   });
 
-  test('that nobody told us of are found by their form, nearly all', () => {
+  test('that are unknown are found by their form, nearly all of them', () => {
     expect(Object.keys(KINDS).length).toBeGreaterThanOrEqual(24);
     expect(Object.keys(CARRIERS).length).toBeGreaterThanOrEqual(18);
     const all = cases(KINDS, CARRIERS);
@@ -64,7 +64,7 @@ describe('secrets of the corpus', () => {
     expect(left.length / all.length, named(left).join('\n')).toBeLessThanOrEqual(0.03);
   });
 
-  test('are found by this test when they are left in', () => {
+  test('are detected by this test if they are left in', () => {
     const all = cases({ ...KINDS, ...FORMLESS }, CARRIERS);
     const found = all.filter(({ secret, carried: { text, json, pieces } }) =>
       leaks(secret, text ?? pieces?.join('') ?? JSON.stringify(json)),
@@ -72,7 +72,7 @@ describe('secrets of the corpus', () => {
     expect(found.length).toBe(all.length);
   });
 
-  test('are gone after the first time: what is clean stays as it is', () => {
+  test('are removed the first time: redacting again changes nothing', () => {
     const secrets = createSecrets();
     for (const { carried } of cases(KINDS, CARRIERS)) {
       const once = clean(secrets, carried);
@@ -81,7 +81,7 @@ describe('secrets of the corpus', () => {
   });
 });
 
-/** Ordinary text: what people and programs have written, as far as it is at hand. */
+/** Ordinary text: files of people and programs that are at hand. */
 function ordinaryText(maxBytes: number): string[] {
   const root = path.resolve(import.meta.dirname, '../../node_modules');
   const texts: string[] = [];
@@ -89,7 +89,7 @@ function ordinaryText(maxBytes: number): string[] {
   const names = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(?:md|ts|js|mjs|json)$/.test(name))
     .sort();
-  // Every so many: not the packages that begin with an a alone.
+  // Every nth file, so that not only packages that start with "a" are read.
   const step = Math.max(1, Math.floor(names.length / 6000));
   for (let at = 0; at < names.length && bytes < maxBytes; at += step) {
     try {
@@ -98,13 +98,13 @@ function ordinaryText(maxBytes: number): string[] {
       texts.push(text);
       bytes += text.length;
     } catch {
-      // a directory that is called like a file
+      // a directory with the name of a file
     }
   }
   return texts;
 }
 
-test('ordinary text is left as it is, but for at most two places in a megabyte', { timeout: 120_000 }, () => {
+test('ordinary text is unchanged, except for at most two places per megabyte', { timeout: 120_000 }, () => {
   const texts = ordinaryText(30_000_000);
   const secrets = createSecrets();
   for (let n = 0; n < 30; n++) secrets.add(`VALUE_${n}`, `${n}-some-value-${n * 7919}-that-is-known`);

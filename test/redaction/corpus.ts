@@ -1,4 +1,4 @@
-// Secrets of many kinds in many carriers, made up on the spot from a seed: none stands in a file, so no scanner takes this one for a leak.
+// Secrets of many kinds in many carriers, generated from a seed, so that secret scanners do not report this file.
 import { type Random, seeded } from '../sim/random.ts';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -10,7 +10,7 @@ const alnum = (random: Random, length: number) => of(random, LETTERS + DIGITS, l
 const base64 = (random: Random, bytes: number) => Buffer.from(Array.from({ length: bytes }, () => random.int(0, 255))).toString('base64');
 const segment = (random: Random, value: object) => Buffer.from(JSON.stringify({ ...value, n: random.int(0, 1e9) })).toString('base64url');
 
-/** Kinds that can be told by their form. */
+/** Kinds that are recognised by their form. */
 export const KINDS: Readonly<Record<string, (random: Random) => string>> = {
   openai: (r) => `sk-${alnum(r, 48)}`,
   'openai project': (r) => `sk-proj-${alnum(r, 60)}_${alnum(r, 30)}`,
@@ -41,14 +41,14 @@ export const KINDS: Readonly<Record<string, (random: Random) => string>> = {
     `-----BEGIN RSA ${'PRIVATE'} KEY-----\n${Array.from({ length: 6 }, () => base64(r, 48)).join('\n')}\n-----END RSA ${'PRIVATE'} KEY-----`,
 };
 
-/** And what only somebody who was given it knows for a secret. */
+/** Kinds that are found only if their value is known. */
 export const FORMLESS: Readonly<Record<string, (random: Random) => string>> = {
   password: (r) => `${alnum(r, 6)}!"/${alnum(r, 6)} ü+`,
   'a short one': (r) => alnum(r, 8),
   base64: (r) => base64(r, 40),
 };
 
-/** What a secret stands in. `pieces` are texts that follow each other in one message. */
+/** What contains a secret. `pieces` are consecutive texts of one message. */
 export type Carried = { readonly text?: string; readonly json?: unknown; readonly pieces?: readonly string[] };
 
 const chunk = (text: string) => ({
@@ -90,7 +90,7 @@ export const CARRIERS: Readonly<Record<string, (secret: string, random: Random) 
   'many chunks': (secret, random) => ({ pieces: cut(`so it is ${secret}, they say`, random, 12) }),
 };
 
-/** Where only a known value can be found. */
+/** Carriers in which only a known value can be found. */
 export const DISGUISES: Readonly<Record<string, (secret: string, random: Random) => Carried>> = {
   'base64, at any offset': (secret, random) => ({
     text: `data ${Buffer.from(`${'u'.repeat(random.int(0, 5))}${secret}${'v'.repeat(random.int(0, 5))}`).toString('base64')}`,

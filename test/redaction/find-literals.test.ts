@@ -1,3 +1,4 @@
+// The search for known values in a text.
 import { expect, test } from 'vitest';
 import { createLiteralFinder } from '../../src/redaction/find-literals.ts';
 import fc from '../generated.ts';
@@ -16,7 +17,7 @@ test('finds exactly the literals that occur', () => {
   );
 });
 
-test('the shortest are found where one of the following characters comes behind them, and the others wherever they are', () => {
+test('the shortest literals are found only before one of the given characters, the others anywhere', () => {
   const unit = fc.constantFrom('a', 'b', 'k', '-', '!');
   fc.assert(
     fc.property(

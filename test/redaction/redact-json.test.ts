@@ -1,3 +1,4 @@
+// Redaction of JSON, where keys and structure reveal secrets.
 import { describe, expect, test } from 'vitest';
 import { learnSecrets } from '../../src/redaction/learn-secrets.ts';
 import { createRedactor, createSecrets } from '../../src/redaction/redact.ts';
@@ -6,7 +7,7 @@ import { redactJson, redactJsonText } from '../../src/redaction/redact-json.ts';
 const redact = createRedactor({});
 const R = '[redacted]';
 
-describe('structure gives a secret away', () => {
+describe('structure reveals a secret', () => {
   test.each<[string, unknown, unknown]>([
     ['a key', { apiKey: 'x', 'x-auth-token': 'y', password: 'z' }, { apiKey: R, 'x-auth-token': R, password: R }],
     ['all below a key', { credentials: { user: 'u', more: ['v', 1] } }, { credentials: { user: R, more: [R, R] } }],
@@ -32,29 +33,29 @@ describe('structure gives a secret away', () => {
     ['capabilities', { auth: { logout: {} }, authMethods: [{ id: 'key', name: 'API key' }] }],
     ['an empty one', { password: '' }],
     ['a token of progress', { progressToken: 'p' }],
-  ])('and these are none: %s', (_, value) => {
+  ])('and does not reveal one: %s', (_, value) => {
     expect(redactJson(value, redact)).toEqual(value);
   });
 });
 
-test('a key that is itself a secret is taken out', () => {
+test('a key that is itself a secret is removed', () => {
   expect(redactJson({ map: { 'value-of-mine': 1 } }, createRedactor({ K: 'value-of-mine' }))).toEqual({ map: { '[redacted:K]': 1 } });
 });
 
-test('of a key given twice neither value is left', () => {
+test('neither value of a duplicate key is left', () => {
   expect(redactJsonText('{"token":"first-one","token":""}', redact)).toBe('{"token":""}');
 });
 
-test('what is nested too deep to be looked at is left out', () => {
+test('values that are nested too deep are left out', () => {
   const deep = `${'[1,'.repeat(20_000)}"some-value"${']'.repeat(20_000)}`;
   expect(redactJsonText(deep, createRedactor({ K: 'some-value' }))).not.toContain('some-value');
 });
 
-test('text that is no JSON is redacted as text', () => {
+test('text that is not JSON is redacted as text', () => {
   expect(redactJsonText('{"broken": some-value', createRedactor({ K: 'some-value' }))).toBe('{"broken": [redacted:K]');
 });
 
-describe('values that pass by are known from then on', () => {
+describe('values in earlier messages are known from then on', () => {
   test.each<[string, unknown, string]>([
     ['variables of MCP servers', { params: { mcpServers: [{ env: [{ name: 'A', value: 'value-of-mine' }] }] } }, '[redacted:A]'],
     ['headers of MCP servers', { params: { mcpServers: [{ headers: [{ name: 'H', value: 'Bearer value-of-mine' }] }] } }, '[redacted:H]'],

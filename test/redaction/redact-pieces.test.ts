@@ -1,10 +1,10 @@
-// Output of tools and terminals in pieces: wherever a secret is cut, too little of it is left to be of use.
+// Output of tools and terminals in pieces: wherever a secret is split, what is left of it is too short to be of use.
 import { describe, expect, test } from 'vitest';
 import { createSecrets } from '../../src/redaction/redact.ts';
 import { createPieceCleaner } from '../../src/redaction/redact-pieces.ts';
 
 const KNOWN = 'cnry-4f1d8a77b3e2c90516aa';
-const FORM = `ghp_${'Zq9'.repeat(12)}`; // nobody told us of it
+const FORM = `ghp_${'Zq9'.repeat(12)}`; // not a known value
 const KEY = `-----BEGIN PRIVATE KEY-----\n${'MIIEvQIBADANBgkqh\n'.repeat(20)}-----END PRIVATE KEY-----`;
 
 function cleaner() {
@@ -28,7 +28,7 @@ const CARRIERS: Readonly<Record<string, Carrier>> = {
   },
 };
 
-/** Six characters of it in a row. */
+/** Six consecutive characters of it. */
 const isLeft = (secret: string, text: string) =>
   Array.from({ length: secret.length - 5 }, (_, at) => secret.slice(at, at + 6)).some(
     (part) => !part.includes('-----') && text.includes(part),
@@ -43,7 +43,7 @@ describe.each(Object.entries(CARRIERS))('%s', (_, { wrap, unwrap }) => {
   test.each([
     ['known', KNOWN],
     ['of a known form', FORM],
-  ])('a secret that is %s is not left in pieces, wherever it is cut', (_, secret) => {
+  ])('a secret that is %s is not left, wherever it is split', (_, secret) => {
     const whole = `before ${secret} behind it`;
     for (let cut = 8; cut < 7 + secret.length; cut++) {
       const pieces = shown([whole.slice(0, cut), whole.slice(cut)]);
@@ -55,7 +55,7 @@ describe.each(Object.entries(CARRIERS))('%s', (_, { wrap, unwrap }) => {
     }
   });
 
-  test('nor in three, nor where everything so far is said each time', () => {
+  test('a secret in three pieces is not left, nor if each piece repeats all output so far', () => {
     const whole = `before ${KNOWN} behind it`;
     expect(shown([whole.slice(0, 15), whole.slice(15, 24), whole.slice(24)]).some((piece) => isLeft(KNOWN, piece))).toBe(false);
     const growing = shown([whole.slice(0, 15), whole.slice(0, 24), whole]);
@@ -63,25 +63,25 @@ describe.each(Object.entries(CARRIERS))('%s', (_, { wrap, unwrap }) => {
     expect(growing.some((piece) => isLeft(KNOWN, piece))).toBe(false);
   });
 
-  test('nor where the beginning of what was said before is left out', () => {
+  test('a secret is not left if the start of the earlier output is dropped', () => {
     const long = `${'line of output\n'.repeat(40)}before ${KNOWN} behind it`;
     const cut = long.indexOf(KNOWN) + 12;
     expect(shown([long.slice(0, cut), long.slice(0, cut), long.slice(cut)]).some((piece) => isLeft(KNOWN, piece))).toBe(false);
     expect(shown([long.slice(20, cut + 20), long.slice(cut, cut + 30)]).some((piece) => isLeft(KNOWN, piece))).toBe(false);
   });
 
-  test('a private key goes line by line', () => {
+  test('a private key is removed line by line', () => {
     const lines = KEY.match(/.*\n?/g) as string[];
     expect(shown(['cat key\n', ...lines, '\ndone\n']).join('')).not.toContain('MIIEvQ');
   });
 
-  test('ordinary output stays as it is', () => {
+  test('ordinary output is unchanged', () => {
     const pieces = ['npm run build\n', 'built in 3 ', 's\n', 'task-runner: ok\n', 'a/b/c.ts'];
     expect(shown(pieces)).toEqual(pieces);
   });
 });
 
-test('one tool call is not taken for another, and one that has ended is forgotten', () => {
+test('tool calls are kept apart, and a completed one is forgotten', () => {
   const { update } = cleaner();
   const say = (toolCallId: string, rawOutput: string, status?: string) =>
     update('s', { sessionUpdate: 'tool_call_update', toolCallId, rawOutput, status }).rawOutput;
@@ -91,7 +91,7 @@ test('one tool call is not taken for another, and one that has ended is forgotte
   expect(say('a', 'hunter2-hunter2')).toBe('hunter2-hunter2');
 });
 
-test('a terminal’s output of which the beginning was left out does not begin with half a secret', () => {
+test('truncated terminal output does not start with half a secret', () => {
   const answer = { jsonrpc: '2.0', id: 1, result: { output: `${KNOWN.slice(9)} and ${KNOWN.slice(0, 12)}`, truncated: true } };
   expect(cleaner().message('agent', answer)).toEqual({
     ...answer,

@@ -1,3 +1,4 @@
+// Redaction of streamed text.
 import { describe, expect, test } from 'vitest';
 import { createSecrets } from '../../src/redaction/redact.ts';
 import { createRedactStream } from '../../src/redaction/redact-stream.ts';
@@ -10,8 +11,8 @@ function secrets() {
   return known;
 }
 
-describe('text in pieces', () => {
-  test('is redacted as if it had come at once, however it is cut', () => {
+describe('streamed text', () => {
+  test('is redacted like the whole text, however it is split', () => {
     const known = secrets();
     fc.assert(
       fc.property(
@@ -32,7 +33,7 @@ describe('text in pieces', () => {
     );
   });
 
-  test('passes on what is sure, and holds back no more than may be a secret', () => {
+  test('is passed on unless it may be part of a secret', () => {
     const stream = createRedactStream(secrets(), 1000);
     let passed = 0;
     for (let n = 0; n < 1000; n++) passed += stream.push('ordinary words, many of them. ').length;
@@ -40,7 +41,7 @@ describe('text in pieces', () => {
     expect(stream.pending().length).toBeLessThan(6000);
   });
 
-  test('a secret longer than a batch is not cut either', () => {
+  test('with a secret longer than a batch is not split either', () => {
     const long = 'long-secret-'.repeat(2000);
     const known = createSecrets();
     known.add('LONG', long);

@@ -1,10 +1,11 @@
+// Redaction of text: known values, known forms, context and the user's patterns.
 import { describe, expect, test } from 'vitest';
 import { addEnvironment, createRedactor, createSecrets } from '../../src/redaction/redact.ts';
 import { compileUserPattern } from '../../src/redaction/user-patterns.ts';
 
 const SECRET = 'a "quoted"/secret+value';
 
-describe('a value an agent was given', () => {
+describe("a value from an agent's env", () => {
   const redact = createRedactor({ API_KEY: SECRET });
   test.each([
     ['as it is', SECRET],
@@ -12,22 +13,22 @@ describe('a value an agent was given', () => {
     ['in a URL', `https://host/?k=${encodeURIComponent(SECRET)}`],
     ['in base64', `Basic ${Buffer.from(SECRET).toString('base64')}`],
     ['in hex', Buffer.from(SECRET).toString('hex')],
-  ])('is taken out %s, and its name is left', (_, text) => {
+  ])('is removed %s and replaced by its name', (_, text) => {
     const clean = redact(`before ${text} after`);
     expect(clean).toContain('[redacted:API_KEY]');
     expect(clean).not.toContain('secret');
     expect(clean).toMatch(/^before .* after$/s);
   });
-  test('is not looked for when it is so short that it would blot out ordinary words', () => {
+  test('is ignored if it is so short that ordinary words would be redacted', () => {
     expect(createRedactor({ MODE: 'fast' })('a fast car')).toBe('a fast car');
   });
-  test('is taken out whole though another value is a part of it', () => {
+  test('is removed whole even if it contains another value', () => {
     const both = createRedactor({ SHORT: 'abcdefgh', LONG: 'abcdefgh-ijklmnop' });
     expect(both('x abcdefgh-ijklmnop y')).toBe('x [redacted:LONG] y');
   });
 });
 
-test('what an agent was given is not forgotten, however many secrets come by later', () => {
+test("a value from an agent's env stays known, however many secrets are learned later", () => {
   const secrets = createSecrets();
   addEnvironment(secrets, { API_KEY: SECRET });
   for (let n = 0; n < 6000; n++) secrets.add('SESSION', `passing-${n}-${'x'.repeat(30)}`);
@@ -36,19 +37,19 @@ test('what an agent was given is not forgotten, however many secrets come by lat
   );
 });
 
-test('of our own environment only what is called a secret counts as one', () => {
+test('in our own environment only variables with the name of a secret count', () => {
   const redact = createRedactor({}, { MY_TOKEN: 'tok-12345678', HOME: '/home/somebody', EMPTY: undefined });
   expect(redact('tok-12345678 in /home/somebody')).toBe('[redacted:MY_TOKEN] in /home/somebody');
 });
 
-// Made on the spot, so that no scanner takes this file for a leak.
+// Built at run time, so that secret scanners do not report this file.
 test.each([
   [`sk-${'a1'.repeat(12)}`, 'openai'],
   [`ghp_${'Z9'.repeat(18)}`, 'github'],
   [`AKIA${'Q'.repeat(16)}`, 'aws'],
   [`Bearer ${'t'.repeat(20)}`, 'bearer'],
   [`sbmcp_${'t-'.repeat(22)}`, 'switchboard'],
-])('a key of a known form is taken out though nobody told us of it: %#', (secret, name) => {
+])('a key of a known form is removed although its value is unknown: %#', (secret, name) => {
   expect(createRedactor({})(`using ${secret} now`)).toBe(`using [redacted:${name}] now`);
 });
 
@@ -62,12 +63,12 @@ test.each([
   ['JSON', 'got {"client_secret":"hunter2-hunter2"}', 'got {"client_secret":"[redacted]"}'],
   ['a line in JSON', '{"out":"x\\nDB_PASSWORD=hunter2-xyz9\\n"}', '{"out":"x\\nDB_PASSWORD=[redacted]\\n"}'],
   ['an option on a line in JSON', '{"out":"x\\n--token hunter2hunter\\n"}', '{"out":"x\\n--token [redacted]\\n"}'],
-])('a secret without a form is told by what stands before it: %s', (_, text, clean) => {
+])('a secret without a form is recognised by the text before it: %s', (_, text, clean) => {
   expect(createRedactor({})(text)).toBe(clean);
 });
 
 test.each(['API_KEY=$API_KEY', 'use --token <TOKEN>', 'max_tokens=4096', 'Authorization: Bearer $TOKEN', 'https://host/a:b@c'])(
-  'what only stands for a secret is left: %s',
+  'a placeholder for a secret stays: %s',
   (text) => {
     expect(createRedactor({})(text)).toBe(text);
   },
@@ -80,17 +81,17 @@ test('a value that is learned later is known from then on', () => {
   expect(secrets.redact('hunter2hunter2')).toBe('[redacted:PASSWORD]');
 });
 
-test('each line of a value of several lines is one too', () => {
+test('each line of a multi-line value is removed too', () => {
   const redact = createRedactor({ CERT: 'first line of it\nsecond line of it' });
   expect(redact('it says: second line of it')).toBe('it says: [redacted:CERT]');
 });
 
 describe('patterns of the user', () => {
-  test('are applied after ours', () => {
+  test('are applied after the built-in ones', () => {
     const { redact } = createSecrets([compileUserPattern('EMP-[0-9]{4}')]);
     expect(redact('by EMP-1234')).toBe('by [redacted:pattern]');
   });
-  test('need the same time for each character, whatever they are', () => {
+  test('take linear time, whatever they are', () => {
     const { redact } = createSecrets([compileUserPattern('(a+)+$')]);
     expect(redact(`${'a'.repeat(50_000)}!`)).toHaveLength(50_001);
   });
@@ -99,9 +100,9 @@ describe('patterns of the user', () => {
   });
 });
 
-describe('a key that was cut off, and is too short for its form', () => {
+describe('a truncated key that is too short for its form', () => {
   const redact = createRedactor({});
-  const most = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o'; // 29 characters, where 30 are the least
+  const most = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o'; // 29 characters; the form needs 30
   test.each([
     ['at the end of a title', `Use the token ghp_${most}`, 'Use the token [redacted:github]'],
     ['at the end of an assignment', `GH=ghp_${most}`, 'GH=[redacted:github]'],
@@ -111,7 +112,7 @@ describe('a key that was cut off, and is too short for its form', () => {
     ['with parts', 'key sk-ant-x1Y2z3W4', 'key [redacted:anthropic]'],
     ['by itself', 'xoxb-12ab34cd', '[redacted:slack]'],
     ['on a line in JSON', `{"out":"x\\nghp_${most}…`, '{"out":"x\\n[redacted:github]…'],
-  ])('is taken out %s', (_, text, clean) => expect(redact(text)).toBe(clean));
+  ])('is removed %s', (_, text, clean) => expect(redact(text)).toBe(clean));
 
   test.each([
     'set npm_config_registry',
@@ -122,9 +123,9 @@ describe('a key that was cut off, and is too short for its form', () => {
     'hf_hub_download... and so on',
     'wait................',
     `in the middle ghp_${most} of a text that goes on`,
-  ])('and what only begins like one is left: %s', (text) => expect(redact(text)).toBe(text));
+  ])('text that only starts like a key stays: %s', (text) => expect(redact(text)).toBe(text));
 
-  test('costs no more for very many ellipses, and leaves everything else', () => {
+  test('takes linear time with very many ellipses, and everything else stays', () => {
     const text = 'a1b2c3d4e5f6...'.repeat(100_000);
     expect(redact(text)).toBe(text);
     expect(redact('.'.repeat(1_000_000))).toHaveLength(1_000_000);

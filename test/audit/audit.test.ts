@@ -1,3 +1,4 @@
+// Writing the audit log: content, crashes, failures and concurrent writers.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -60,7 +61,7 @@ const linesOf = (file: string) =>
     .map((line) => JSON.parse(line));
 
 describe('a line', () => {
-  test('holds everything that is to be known of a decision', () => {
+  test('has everything that is known about a decision', () => {
     const { file, audit } = place({ now: () => new Date('2026-11-16T05:00:00Z') });
     expect(audit.record(ENTRY)).toEqual({ isWritten: true, seq: 1 });
     expect(linesOf(file)).toEqual([
@@ -96,7 +97,7 @@ describe('a line', () => {
     expect(await verifyAudit(file)).toMatchObject({ lines: 5, problems: [], notes: [] });
   });
 
-  test('is private to the user, and so is everything around it', () => {
+  test('is private to the user, and so are its files and directory', () => {
     const { state, file, audit } = place();
     audit.record(ENTRY);
     const modes = [state, file, headFile(file)].map((name) => (statSync(name).mode & 0o777).toString(8));
@@ -104,7 +105,7 @@ describe('a line', () => {
     expect(readdirSync(state).sort()).toEqual(['audit.head', 'audit.jsonl']);
   });
 
-  test('never holds a secret, in none of its fields, also where it is cut', () => {
+  test('never contains a secret in any field, even where a field is truncated', () => {
     const canary = 'canary-value-4711';
     const { file, audit } = place({ redact: createRedactor({ TOKEN: canary }) });
     const words = `x ${canary} x`;
@@ -124,7 +125,7 @@ describe('a line', () => {
     expect(written).toContain('[redacted:TOKEN]');
   });
 
-  test('stays short however long the words are', () => {
+  test('stays short however long its texts are', () => {
     const { file, audit } = place();
     audit.record({ ...ENTRY, summary: 'z'.repeat(1_000_000), why: '\u0000'.repeat(100_000) });
     expect(statSync(file).size).toBeLessThan(10_000);
@@ -142,7 +143,7 @@ describe('a line', () => {
 });
 
 describe('after a crash in the middle of a line', () => {
-  test('the next line follows the last whole one and says what it found', async () => {
+  test('the next line follows the last complete one and records the truncated one', async () => {
     const { file, audit } = place();
     audit.record(ENTRY);
     appendFileSync(file, '{"seq":2,"time":"20');
@@ -153,35 +154,35 @@ describe('after a crash in the middle of a line', () => {
     expect(report.notes).toEqual([expect.objectContaining({ kind: 'cut', line: 2 })]);
   });
 
-  test('a line longer than the first look at the end is found', () => {
+  test('a truncated line longer than the first read from the end is found', () => {
     const { file, audit } = place();
     audit.record(ENTRY);
     appendFileSync(file, 'x'.repeat(100_000));
     expect(audit.record(ENTRY)).toEqual({ isWritten: true, seq: 2 });
   });
 
-  test('whoever died before its line gives way to the next', async () => {
+  test('the lock of a process that died before writing its line is taken over', async () => {
     const { state, file, audit } = place();
     audit.record(ENTRY);
-    const { pid } = spawnSync(process.execPath, ['-e', '']); // ended by now
+    const { pid } = spawnSync(process.execPath, ['-e', '']); // has exited
     symlinkSync(`${pid}.1.${os.hostname()}`, `${file}.turn.2.1`);
     symlinkSync(`${pid}.2.${os.hostname()}`, `${file}.turn.2.2`);
     expect(audit.record(ENTRY)).toEqual({ isWritten: true, seq: 2 });
     expect(readdirSync(state).sort()).toEqual(['audit.head', 'audit.jsonl']);
   });
 
-  test('whoever died behind its line has left nothing that counts', () => {
+  test('the lock of a process that died after writing its line has no effect', () => {
     const { state, file, audit } = place();
     audit.record(ENTRY);
     const { pid } = spawnSync(process.execPath, ['-e', '']);
     symlinkSync(`${pid}.1.${os.hostname()}`, `${file}.turn.1.1`);
     symlinkSync(`${pid}.1.${os.hostname()}`, `${file}.turn.1.2`);
     expect(audit.record(ENTRY)).toEqual({ isWritten: true, seq: 2 });
-    expect(createAudit(state, { redact: plain }).record(ENTRY)).toEqual({ isWritten: true, seq: 3 }); // it tidies up when it begins
+    expect(createAudit(state, { redact: plain }).record(ENTRY)).toEqual({ isWritten: true, seq: 3 }); // start-up removes it
     expect(readdirSync(state).sort()).toEqual(['audit.head', 'audit.jsonl']);
   });
 
-  test.runIf(process.platform === 'linux')('another process that got the same number is not taken for its owner', () => {
+  test.runIf(process.platform === 'linux')("a process that reused the pid of the lock's owner is not taken for it", () => {
     const { file, audit } = place();
     audit.record(ENTRY);
     symlinkSync(`${process.pid}.1.${os.hostname()}`, `${file}.turn.2.1`);
@@ -190,7 +191,7 @@ describe('after a crash in the middle of a line', () => {
 });
 
 describe('a line that cannot be written', () => {
-  test('because another process does not finish: nothing is written, and the words name what it holds', () => {
+  test('because another process holds the lock: nothing is written, and the error names the lock', () => {
     const { file, audit } = place();
     audit.record(ENTRY);
     symlinkSync(`1.0.${os.hostname()}`, `${file}.turn.2.1`);
@@ -200,7 +201,7 @@ describe('a line that cannot be written', () => {
     expect(audit.record(ENTRY)).toEqual({ isWritten: true, seq: 2 });
   });
 
-  test('because a process on another host holds the lock: its pid says nothing here, so the lock is not taken over', () => {
+  test('because a process on another host holds the lock: its pid means nothing here, so the lock is not taken over', () => {
     const { file, audit } = place();
     audit.record(ENTRY);
     const { pid } = spawnSync(process.execPath, ['-e', '']); // dead on this host
@@ -223,13 +224,13 @@ describe('a line that cannot be written', () => {
     expect(audit.record(ENTRY)).toMatchObject({ isWritten: false });
   });
 
-  test('because a directory is in its place', () => {
+  test('because its file is a directory', () => {
     const { file, audit } = place();
     mkdirSync(file, { recursive: true });
     expect(audit.record(ENTRY)).toEqual({ isWritten: false, problem: expect.stringContaining('a directory is in its place') });
   });
 
-  test('is told once, and again after it has worked in between', () => {
+  test('is reported once, and again after a success in between', () => {
     const told: string[] = [];
     const { file, audit } = place({ onProblem: (problem) => told.push(problem) });
     const hold = () => symlinkSync(`1.0.${os.hostname()}`, `${file}.turn.${linesOf(file).length + 1}.1`);
@@ -275,11 +276,11 @@ describe('several processes at once', () => {
   const write = (state: string, count: number, name: string) =>
     spawn(process.execPath, [bundle, state, String(count), name], { stdio: ['ignore', 'ignore', 'inherit'] });
 
-  test.runIf(process.platform !== 'win32')('a directory that is read-only takes no line, and says so', { timeout: 60_000 }, async () => {
+  test.runIf(process.platform !== 'win32')('a read-only directory accepts no line, and that is reported', { timeout: 60_000 }, async () => {
     const state = folder();
     chmodSync(state, 0o555);
     chmodSync(path.dirname(bundle), 0o755);
-    // Root may write everywhere; somebody else may not.
+    // Permissions do not apply to root, so another user writes.
     const uid = process.getuid?.() === 0 ? { uid: 65_534 } : {};
     const writer = spawn(process.execPath, [bundle, state, '1', 'a'], { stdio: ['ignore', 'ignore', 'pipe'], ...uid });
     const [said] = await Promise.all([text(writer.stderr), once(writer, 'exit')]);
@@ -298,7 +299,7 @@ describe('several processes at once', () => {
     expect(readdirSync(state).sort()).toEqual(['audit.head', 'audit.jsonl']);
   });
 
-  test('go on when one is killed', { timeout: 120_000 }, async () => {
+  test('continue when one is killed', { timeout: 120_000 }, async () => {
     const { state, file } = place();
     const victims = [write(state, 1_000_000, 'v'), write(state, 1_000_000, 'w')];
     onTestFinished(() => victims.forEach((victim) => void victim.kill('SIGKILL')));

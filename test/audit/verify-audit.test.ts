@@ -1,3 +1,4 @@
+// Verifying the audit log: every change is found.
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -48,7 +49,7 @@ const swap = (lines: string[], a: number, b: number) =>
 const edit = (at: number, from: string | RegExp, to: string) => (lines: string[]) =>
   lines.map((line, index) => (index === at - 1 ? line.replace(from, to) : line));
 
-test('a log as it was written has no problem', async () => {
+test('an unchanged log has no problem', async () => {
   const { file } = written(20);
   expect(await verifyAudit(file)).toEqual({ file, lines: 20, problems: [], notes: [] });
 });
@@ -76,7 +77,7 @@ describe.each<[string, (lines: string[]) => readonly string[], string[]]>([
   ['garbage at the end', (lines) => [...lines, 'garbage'], ['foreign 10']],
   ['a forged line at the end', (lines) => [...lines, '{"seq":10,"prev":"x","verdict":"allow"}'], ['edited 9']],
 ])('%s', (_, change, expected) => {
-  test('is found, and where', async () => {
+  test('is found with its line', async () => {
     const log = written(9);
     log.change(change);
     expect(await found(log.file)).toEqual(expected);
@@ -90,14 +91,14 @@ describe.each<[string, (lines: string[]) => readonly string[], string[]]>([
   });
 });
 
-test('words are said to people', async () => {
+test('problems are described in plain text', async () => {
   const log = written(9);
   log.change((lines) => lines.toSpliced(3, 2));
   const { problems } = await verifyAudit(log.file);
   expect(problems.map(({ says }) => says)).toEqual(['before line 4, numbers 4 to 5 are missing']);
 });
 
-test('a last line that was cut afterwards is told from one that was never finished', async () => {
+test('a last line truncated afterwards is distinguished from one that was never complete', async () => {
   const log = written(3);
   truncateSync(log.file, readFileSync(log.file).length - 20);
   expect(await found(log.file)).toEqual(['missing 3', 'cut 3']);
@@ -107,7 +108,7 @@ test('a last line that was cut afterwards is told from one that was never finish
   expect(await verifyAudit(crashed.file)).toMatchObject({ problems: [], notes: [{ kind: 'cut', line: 4 }] });
 });
 
-test('a cut line that was changed or taken away after the next one told of it is found', async () => {
+test('a truncated line that was changed or removed after the next line recorded it is found', async () => {
   const log = written(3);
   appendFileSync(log.file, '{"seq":4,"ti');
   log.more(2);
@@ -118,14 +119,14 @@ test('a cut line that was changed or taken away after the next one told of it is
   expect(await found(log.file)).toEqual(['missing 4']);
 });
 
-test('without its head a log is followed all the same, and that is said', async () => {
+test('a log without its head file is still verified, with a note', async () => {
   const log = written(5);
   rmSync(headFile(log.file));
   log.change((lines) => lines.slice(0, -1));
   expect(await verifyAudit(log.file)).toMatchObject({ lines: 4, problems: [], notes: [{ kind: 'no-head' }] });
 });
 
-test('a head that lags behind by a line, as after a crash, is no problem', async () => {
+test('a head that is one line behind, as after a crash, is no problem', async () => {
   const log = written(5);
   const head = readFileSync(headFile(log.file));
   log.more(1);
@@ -133,7 +134,7 @@ test('a head that lags behind by a line, as after a crash, is no problem', async
   expect(await found(log.file)).toEqual([]);
 });
 
-test('any byte that is changed is found', async () => {
+test('a change of any byte is found', async () => {
   const log = written(6);
   const bytes = readFileSync(log.file);
   await fc.assert(

@@ -1,4 +1,4 @@
-// Agents without processes that can everything, and a connection to them.
+// Agents without processes that have every capability, and a connection to them.
 import type { AgentOptions } from '../../src/agents/options.ts';
 import type { Json } from '../e2e/harness.ts';
 import { ALL_CAPABILITIES } from '../e2e/scripted-agent.ts';
@@ -11,7 +11,7 @@ export const end = { stopReason: 'end_turn' };
 export const cancelled = { stopReason: 'cancelled' };
 export const chunk = (words: string): Json => ({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: words } });
 
-/** An agent that can everything and numbers its sessions. */
+/** An agent with every capability that numbers its sessions. */
 export function able(name: string, capabilities: Json = ALL_CAPABILITIES): Actor {
   const actor = createActor(name);
   let sessions = 0;
@@ -26,7 +26,7 @@ export function able(name: string, capabilities: Json = ALL_CAPABILITIES): Actor
   return actor;
 }
 
-/** Greeted. `options` are those of every agent. */
+/** An initialized connection. `options` apply to every agent. */
 export async function connection(
   actors: readonly Actor[],
   options: Partial<AgentOptions> = {},

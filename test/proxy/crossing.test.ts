@@ -1,4 +1,4 @@
-// Requests that cross on one session: a load and a close, a change of agent and its cancel. What the editor is told in the end is how it is.
+// Requests that cross on one session, such as a load and a close, or a change of agent and its cancel. The client's view always matches the final state.
 import { expect, test } from 'vitest';
 import type { AgentOptions } from '../../src/agents/options.ts';
 import { type Clock, systemClock } from '../../src/proxy/context.ts';
@@ -8,7 +8,7 @@ import { connectInProcess, createStillClock, type StillClock } from '../faults/i
 import { createMemoryLog } from '../sim/stores.ts';
 import { type Actor, able, CWD, cancelled, chunk, connected, connection, end } from './actors.ts';
 
-test('a load whose session is closed before it is answered is cancelled, and its late answer does not take the id from a newer session', async () => {
+test('a load whose session is closed before it is answered is cancelled, and its late answer does not take the id of a newer session', async () => {
   const [left, right] = [able('left'), able('right')];
   const client = await connected([left, right]);
   const { id } = await open(client, CWD, 'left');
@@ -24,7 +24,7 @@ test('a load whose session is closed before it is answered is cancelled, and its
   expect(client.agentText(id)).toBe('right heard hello');
 });
 
-test('what comes behind a close waits for its answer: a load opens the session again, and prompts behind that reach it', async () => {
+test('requests after a close wait for its answer: a load reopens the session, and prompts after it reach the session', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
   const client = await connected(agents);
@@ -42,7 +42,7 @@ test('what comes behind a close waits for its answer: a load opens the session a
   expect(order.slice(-3)).toEqual(['session/close', 'session/load', 'session/prompt']);
 });
 
-test('a prompt behind a close that is cancelled ends cancelled, and never reaches the agent', async () => {
+test('a prompt after a close that is cancelled ends cancelled and never reaches the agent', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
   const client = await connected(agents);
@@ -57,7 +57,7 @@ test('a prompt behind a close that is cancelled ends cancelled, and never reache
   expect(left.all('session/prompt')).toEqual([]);
 });
 
-test('a prompt on a session whose agent is still being looked for is cancelled with that session, and never reaches the agent', async () => {
+test('a prompt on a session whose agent is still being looked up is cancelled with that session and never reaches the agent', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
   const client = await connected(agents);
@@ -72,7 +72,7 @@ test('a prompt on a session whose agent is still being looked for is cancelled w
   expect(left.all('session/prompt').map(({ msg }) => msg.params.sessionId)).toEqual(['older']);
 });
 
-test('a load that fails leaves what waits behind it to find its session anew', async () => {
+test('after a failed load, waiting requests look up their session again', async () => {
   const left = able('left', { ...ALL_CAPABILITIES, loadSession: false });
   const client = await connected([left, able('right', {})]);
   left.on('session/list', () => ({ sessions: [{ sessionId: 'old', cwd: CWD }] }));
@@ -83,7 +83,7 @@ test('a load that fails leaves what waits behind it to find its session anew', a
   expect((await prompt(client, 'old', 'hello')).result).toEqual(end);
 });
 
-test('an agent that makes a session of the id it is asked to load has one session, and both requests are answered', async () => {
+test('an agent that creates a session under the id it is asked to load has one session, and both requests are answered', async () => {
   const left = able('left', { loadSession: true });
   const client = await connected([left, able('right', {})]);
   left.on('session/load', () => UNANSWERED);
@@ -95,7 +95,7 @@ test('an agent that makes a session of the id it is asked to load has one sessio
   expect((await prompt(client, 's1', 'hello')).result).toEqual(end);
 });
 
-test('a session that its agent speaks of while the editor looks for it is replayed at once, also while another is being opened', async () => {
+test('a session that its agent announces during the lookup is replayed at once, even while another is being opened', async () => {
   const left = able('left', { loadSession: true, sessionCapabilities: { list: {} } });
   const client = await connected([left, able('right', {})]);
   for (const method of ['session/new', 'session/list', 'session/load']) left.on(method, () => UNANSWERED);
@@ -114,7 +114,7 @@ test('a session that its agent speaks of while the editor looks for it is replay
   expect((await opening).result.sessionId).toBe('s2');
 });
 
-test('an id that nobody knew is whose a list shows it to be meanwhile, and no agent that could only be tried is asked for it', async () => {
+test('an unknown id belongs to the agent whose list shows it meanwhile, and agents that could only be tried are not asked', async () => {
   const lister = { sessionCapabilities: { list: {}, resume: {} } };
   const [left, right, silent] = [able('left', { loadSession: true }), able('right', lister), able('silent', lister)];
   const client = await connected([left, right, silent]);
@@ -134,7 +134,7 @@ test('an id that nobody knew is whose a list shows it to be meanwhile, and no ag
   expect(client.agentText('x')).toBe('mineright heard hello');
 });
 
-test('an id that an agent is asked for is kept for it: another agent’s session of that id, listed or spoken of meanwhile, gets an alias', async () => {
+test("an id that an agent is being asked for is reserved: another agent's session with that id, listed or announced meanwhile, gets an alias", async () => {
   const [left, right] = [able('left', { loadSession: true }), able('right', { sessionCapabilities: { list: {} } })];
   const log = createMemoryLog();
   const { client } = await connection([left, right], {}, { log });
@@ -144,7 +144,7 @@ test('an id that an agent is asked for is kept for it: another agent’s session
   right.on('session/list', () => ({ sessions: [{ sessionId: 'x', cwd: CWD }] }));
   const { sessions } = await client.call('session/list', {});
   expect(sessions.map(({ sessionId }: { sessionId: string }) => sessionId)).toEqual(['x~right']);
-  expect([...log.records().keys()]).toEqual(['x~right']); // whether left has one of that id is not known yet
+  expect([...log.records().keys()]).toEqual(['x~right']); // it is not known yet whether left has a session with that id
   right.notify('session/update', { sessionId: 'x', update: chunk('of right') });
   await client.until(({ params }) => params?.sessionId === 'x~right');
   left.reply(asked.msg, {});
@@ -154,7 +154,7 @@ test('an id that an agent is asked for is kept for it: another agent’s session
   expect(log.records().get('x')?.agent).toBe('left');
 });
 
-test('a session that its agent knows under an id of its own has that one alone: nobody gets to it by the id of one that is gone', async () => {
+test('a session that its agent renames has only the new id: the id of an ended session does not lead to it', async () => {
   const [left, right] = [able('left'), able('right')];
   const client = await connected([left, right]);
   await open(client, CWD, 'left');
@@ -168,7 +168,7 @@ test('a session that its agent knows under an id of its own has that one alone: 
   expect([left.all('session/load'), right.all('session/load').length]).toEqual([[], 1]);
 });
 
-test('a session that moves to another agent no longer goes by the id under which that agent has asked about it', async () => {
+test("a session that moves to another agent can no longer be reached by the id in that agent's earlier requests", async () => {
   const [left, right] = [able('left'), able('right')];
   const client = await connected([left, right]);
   const { id } = await open(client, CWD, 'left');
@@ -184,7 +184,7 @@ test('a session that moves to another agent no longer goes by the id under which
   expect((await prompt(client, 'own', 'hello')).error.code).toBe(-32002);
 });
 
-test('the id under which an agent has asked is no other session’s as long as the question is open', async () => {
+test("an id in an agent's pending request is not given to another session", async () => {
   const [left, right] = [able('left'), able('right')];
   const client = await connected([left, right]);
   const { id } = await open(client, CWD, 'left');
@@ -202,7 +202,7 @@ test('the id under which an agent has asked is no other session’s as long as t
   expect((await open(client, CWD, 'left')).id).toBe('s2');
 });
 
-test('what an agent has asked about a session that moves to it before it was there is cancelled with that session', async () => {
+test('requests about a session that an agent sends before the session moves to it are cancelled with the session', async () => {
   const [left, right] = [able('left'), able('right')];
   const client = await connected([left, right]);
   const { id } = await open(client, CWD, 'left');
@@ -243,7 +243,7 @@ test.each([
   expect([client.agentText(id), client.agentText('r1')]).toEqual(['left heard hello', '']);
 });
 
-test('an agent that wants a login is named in its own answer, though the session has moved to another since', async () => {
+test('an agent that requires a login is named in its own error, even if the session has moved to another agent since', async () => {
   const [left, right] = [able('left'), able('right')];
   const client = await connected([left, right]);
   const { id } = await open(client, CWD, 'left');
@@ -255,7 +255,7 @@ test('an agent that wants a login is named in its own answer, though the session
   expect((await asking).error.data.agent).toBe('left');
 });
 
-test('what an agent has asked in a session that moves to another is taken back, and the agent hears so', async () => {
+test("an agent's pending requests are withdrawn when the session moves to another agent, and the agent is told", async () => {
   const [left, right] = [able('left'), able('right')];
   const client = await connected([left, right]);
   const { id } = await open(client, CWD, 'left');
@@ -268,7 +268,7 @@ test('what an agent has asked in a session that moves to another is taken back, 
   expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual(agentRequests);
 });
 
-test('what an agent has asked in a session that nobody wants any more is taken back, so that the next session of its id is not asked for it', async () => {
+test("an agent's pending requests in an abandoned session are withdrawn, so that the next session with its id does not get them", async () => {
   const [left, right] = [able('left'), able('right')];
   const client = await connected([left, right]);
   right.on('session/new', () => UNANSWERED);
@@ -287,7 +287,7 @@ test('what an agent has asked in a session that nobody wants any more is taken b
   expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual(agentRequests);
 });
 
-test('an agent that does not open a session to move to is named with the limit it met, the setting that is for, and its last words', async () => {
+test('if an agent does not open the session that should move to it, the error names the agent, the timeout, its setting and the last output', async () => {
   const clock = createStillClock();
   const [left, right] = [able('left'), able('right')];
   const launch = right.launch;
@@ -305,7 +305,7 @@ test('an agent that does not open a session to move to is named with the limit i
   expect((await prompt(client, id, 'hello')).result).toEqual(end);
 });
 
-test.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])('a close ends a change by %s that is under way', async (how) => {
+test.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])('a close ends a change by %s that is in progress', async (how) => {
   const [left, right] = [able('left'), able('right')];
   const client = await connected([left, right]);
   right.on('session/new', () => UNANSWERED);
@@ -319,7 +319,7 @@ test.each(Object.keys(CHANGES) as (keyof typeof CHANGES)[])('a close ends a chan
   await right.got('session/close');
 });
 
-test('with one agent that has a process for each session, a method nobody knows reaches the process of the session it names', async () => {
+test('with one agent and a process per session, an unknown method reaches the process of the session that it names', async () => {
   const processes: Actor[] = [];
   const agents: Record<string, AgentOptions> = { only: { command: 'only', isolation: 'session' } };
   const { client } = connectInProcess({
@@ -340,7 +340,7 @@ test('with one agent that has a process for each session, a method nobody knows 
   expect((await (processes[1] as Peer).got('_vendor/note')).msg.params).toEqual({ sessionId: second.id });
 });
 
-test('a session of an agent’s own making that the editor cannot load keeps its name, and another agent’s gets an alias', async () => {
+test("a session created by an agent that the client cannot load keeps its id, and another agent's session gets an alias", async () => {
   const [left, right] = [able('left', {}), able('right')];
   const client = await connected([left, right]);
   await open(client, CWD, 'left');
@@ -354,7 +354,7 @@ test('a session of an agent’s own making that the editor cannot load keeps its
   expect((await asked).result).toEqual({ outcome: { outcome: 'cancelled' } });
 });
 
-test('a load without a list of servers is completed however its session id is spelled, also when it has waited', async () => {
+test('a load without mcpServers is completed however its session id is spelled, even after it has waited', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
   const client = await connected(agents);
@@ -363,7 +363,7 @@ test('a load without a list of servers is completed however its session id is sp
   const first = client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
   const asked = await left.got('session/load');
   client.line(`{"jsonrpc":"2.0","id":"spelled","method":"session/load","params":{"sessionId":"\\u0073${id.slice(1)}","cwd":"${CWD}"}}`);
-  await client.call('session/list', {}); // it is there
+  await client.call('session/list', {}); // the round trip: it has arrived
   left.on('session/load', () => ({}));
   left.reply(asked.msg, {});
   expect((await first).error).toBeUndefined();
@@ -374,7 +374,7 @@ test('a load without a list of servers is completed however its session id is sp
   ]);
 });
 
-test('a bug that a waiting frame finds costs that frame alone: neither what waits behind it nor the agent that is answered', async () => {
+test("a bug triggered by a waiting frame fails only that frame, not the frames after it nor the agent's response", async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
   let isBroken = false;
@@ -392,7 +392,7 @@ test('a bug that a waiting frame finds costs that frame alone: neither what wait
   const load = client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
   const asked = await left.got('session/load');
   const turns = [prompt(client, id, 'one'), prompt(client, id, 'two')] as const;
-  await client.call('session/list', {}); // both are there
+  await client.call('session/list', {}); // the round trip: both have arrived
   isBroken = true;
   left.reply(asked.msg, {});
   expect((await load).error).toBeUndefined();
@@ -401,7 +401,7 @@ test('a bug that a waiting frame finds costs that frame alone: neither what wait
   expect(notices).toEqual(['failed on session/prompt: no timer']);
 });
 
-test('what waits for an agent that is being started reaches it under its own id of the session, whoever has that by then', async () => {
+test('frames that wait for an agent to start reach it under its own session id, even if another session has that id by then', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left, right] = agents;
   const client = await connected(agents);
@@ -409,14 +409,14 @@ test('what waits for an agent that is being started reaches it under its own id 
   right.on('session/new', () => ({ sessionId: 'r1' }));
   left.on('initialize', () => UNANSWERED);
   left.exit({ kind: 'exited', code: 1, signal: null });
-  client.notify('_vendor/note', { sessionId: id }); // has it started, and waits
+  client.notify('_vendor/note', { sessionId: id }); // starts the agent, and waits
   const started = await left.until(({ method }) => method === 'initialize', left.seen.length);
   await CHANGES['the option'](client, id);
   left.reply(started.msg, { protocolVersion: 1, agentCapabilities: ALL_CAPABILITIES });
   expect((await left.got('_vendor/note')).msg.params).toEqual({ sessionId: id });
 });
 
-test('what waits behind a change of agent that a close ends is not begun any more', async () => {
+test('frames that wait behind a change of agent that a close ends are not processed', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left, right] = agents;
   right.on('session/new', () => UNANSWERED);
@@ -427,11 +427,11 @@ test('what waits behind a change of agent that a close ends is not begun any mor
   await right.got('session/new');
   await client.call('session/close', { sessionId: id });
   expect([(await change).result, (await mode).error.code]).toEqual([cancelled, -32800]);
-  await client.call('session/list', {}); // what was sent to the agent has reached it
+  await client.call('session/list', {}); // the round trip: the agent has received everything
   expect(left.all('session/set_mode')).toEqual([]);
 });
 
-test('a session that is closed while its agent brings it back is not tried again in another way', async () => {
+test('a session that is closed during its recovery is not recovered by another method', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
   const client = await connected(agents);
@@ -443,21 +443,21 @@ test('a session that is closed while its agent brings it back is not tried again
   await client.call('session/close', { sessionId: id });
   expect((await turn).result).toEqual(cancelled);
   left.send({ jsonrpc: '2.0', id: asked.msg.id, error: { code: -32603, message: 'no' } });
-  await client.call('session/list', {}); // behind that
+  await client.call('session/list', {}); // a round trip
   expect(left.all('session/load')).toEqual([]);
 });
 
-/** A prompt on a session that does not come back, for as long as one is waited for. */
+/** A prompt on a session whose recovery exceeds the time limit. */
 async function waitInVain(client: Peer, agent: Actor, clock: StillClock, id: string): Promise<void> {
   const turn = prompt(client, id, 'hello');
   await agent.got('session/load');
-  await client.call('session/list', {}); // behind the prompt
+  await client.call('session/list', {}); // after the prompt
   clock.advance(30_000);
   expect((await turn).error.data.reason).toBe('session_lost');
 }
 
 test.each(['a load of the editor’s', 'another prompt'])(
-  'a session that was given up while it was brought back is not mute when it comes back by %s',
+  'a session whose recovery was given up sends updates again when it is recovered by %s',
   async (way) => {
     const clock = createStillClock();
     const { sessionCapabilities, ...rest } = ALL_CAPABILITIES;
@@ -484,7 +484,7 @@ test.each(['a load of the editor’s', 'another prompt'])(
   },
 );
 
-test('the replay of a load that was given up stays withheld when the next attempt to bring the session back is refused', async () => {
+test('the replay of a recovery that was given up stays withheld if the next recovery is refused', async () => {
   const clock = createStillClock();
   const { sessionCapabilities: _, ...rest } = ALL_CAPABILITIES;
   const left = able('left', rest);
@@ -501,11 +501,11 @@ test('the replay of a load that was given up stays withheld when the next attemp
   expect((await prompt(client, id, 'again')).error.data.reason).toBe('session_lost');
   left.notify('session/update', { sessionId: id, update: chunk('from before') });
   left.reply(given.msg, {});
-  await client.call('session/list', {}); // behind that
+  await client.call('session/list', {}); // a round trip
   expect(client.agentText(id)).toBe('');
 });
 
-test('a load that is taken back between two agents is cancelled at once, and the one that has answered is not started to hear of it', async () => {
+test('a load that is cancelled between two agents ends at once, and the agent that has answered is not started to be told', async () => {
   const { sessionCapabilities: _, ...tried } = ALL_CAPABILITIES;
   const [left, right] = [able('left', tried), able('right', tried)];
   left.on('session/load', ({ sessionId }) => {
@@ -527,26 +527,23 @@ const WITHOUT_DELETE = { ...ALL_CAPABILITIES.sessionCapabilities, delete: undefi
 test.each([
   ['session/close', WITHOUT_DELETE],
   ['session/cancel', { ...WITHOUT_DELETE, close: undefined }],
-])(
-  'a session that is deleted at an agent that cannot delete ends there by %s, with the turn that runs',
-  async (method, sessionCapabilities) => {
-    const left = able('left', { ...ALL_CAPABILITIES, sessionCapabilities });
-    const client = await connected([left, able('right')]);
-    const { id } = await open(client, CWD, 'left');
-    left.on('session/prompt', () => UNANSWERED);
-    const turn = prompt(client, id, 'hello');
-    const file = left.request('fs/read_text_file', { sessionId: id, path: '/work/a' });
-    const asked = await client.got('fs/read_text_file');
-    await client.call('session/delete', { sessionId: id });
-    expect((await turn).result).toEqual(cancelled);
-    expect((await left.got(method)).msg.params).toEqual({ sessionId: id });
-    expect((await file).error.code).toBe(-32002);
-    expect((await client.got('$/cancel_request')).msg.params).toEqual({ requestId: asked.msg.id });
-    expect(left.all('session/delete')).toEqual([]);
-  },
-);
+])('a session that is deleted at an agent without delete ends there by %s, with its running turn', async (method, sessionCapabilities) => {
+  const left = able('left', { ...ALL_CAPABILITIES, sessionCapabilities });
+  const client = await connected([left, able('right')]);
+  const { id } = await open(client, CWD, 'left');
+  left.on('session/prompt', () => UNANSWERED);
+  const turn = prompt(client, id, 'hello');
+  const file = left.request('fs/read_text_file', { sessionId: id, path: '/work/a' });
+  const asked = await client.got('fs/read_text_file');
+  await client.call('session/delete', { sessionId: id });
+  expect((await turn).result).toEqual(cancelled);
+  expect((await left.got(method)).msg.params).toEqual({ sessionId: id });
+  expect((await file).error.code).toBe(-32002);
+  expect((await client.got('$/cancel_request')).msg.params).toEqual({ requestId: asked.msg.id });
+  expect(left.all('session/delete')).toEqual([]);
+});
 
-test.each(['is done', 'fails'])('what a close has gone past waits for its end, and not at the agent: the close %s', async (how) => {
+test.each(['is done', 'fails'])('requests that a close overtook wait in the proxy until it ends: the close %s', async (how) => {
   const [left, right] = [able('left'), able('right')];
   const client = await connected([left, right]);
   const { id } = await open(client, CWD, 'left');
@@ -572,7 +569,7 @@ test.each(['is done', 'fails'])('what a close has gone past waits for its end, a
   expect(left.all('session/load')).toHaveLength(isDone ? 0 : 1);
 });
 
-test('a load that finds its session while that is being closed ends with it, and never reaches the agent', async () => {
+test('a load that finds its session while it is being closed ends with it and never reaches the agent', async () => {
   const [left, right] = [able('left'), able('right')];
   const client = await connected([left, right]);
   for (const method of ['session/list', 'session/close']) left.on(method, () => UNANSWERED);
@@ -590,20 +587,17 @@ test('a load that finds its session while that is being closed ends with it, and
   expect(left.all('session/load')).toEqual([]);
 });
 
-test.each(['session/close', 'session/delete'])(
-  'a load that is answered behind a %s leaves no session open at its agent',
-  async (method) => {
-    const [left, right] = [able('left'), able('right')];
-    const client = await connected([left, right]);
-    const { id } = await open(client, CWD, 'left');
-    left.on('session/load', () => UNANSWERED);
-    const load = client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
-    const asked = await left.got('session/load');
-    await client.call(method, { sessionId: id });
-    expect((await load).error.code).toBe(-32800);
-    const before = left.all('session/close').length;
-    left.reply(asked.msg, {});
-    await open(client, CWD, 'left'); // behind that
-    expect(left.all('session/close')).toHaveLength(before + 1);
-  },
-);
+test.each(['session/close', 'session/delete'])('a load that is answered after a %s leaves no session open at its agent', async (method) => {
+  const [left, right] = [able('left'), able('right')];
+  const client = await connected([left, right]);
+  const { id } = await open(client, CWD, 'left');
+  left.on('session/load', () => UNANSWERED);
+  const load = client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const asked = await left.got('session/load');
+  await client.call(method, { sessionId: id });
+  expect((await load).error.code).toBe(-32800);
+  const before = left.all('session/close').length;
+  left.reply(asked.msg, {});
+  await open(client, CWD, 'left'); // a round trip
+  expect(left.all('session/close')).toHaveLength(before + 1);
+});

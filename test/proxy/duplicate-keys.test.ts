@@ -1,4 +1,4 @@
-// A key that an agent writes twice: whoever looks at the one and passes on both has looked at something else than the editor reads.
+// Duplicate keys in an agent's frames: if the proxy checked one value and forwarded both, the client could read the other.
 import { describe, expect, test } from 'vitest';
 import { choosing, type Json, open, prompt, UNANSWERED } from '../e2e/harness.ts';
 import { execution, selected } from '../e2e/policy-support.ts';
@@ -9,7 +9,7 @@ const line = (agent: Actor, members: string) => agent.line(`{"jsonrpc":"2.0",${m
 const update = (agent: Actor, sessionId: string, members: string) =>
   line(agent, `"method":"session/update","params":{"sessionId":"${sessionId}",${members}}`);
 
-/** Two agents with a session each, of which the first is up to something. */
+/** Two agents with a session each; the first one attacks. */
 async function beside(enforcement?: ReturnType<typeof memoryGuard>['enforcement']) {
   const agents = [able('left'), able('right')] as const;
   const { client } = await connection(agents, {}, enforcement ? { enforcement } : {});
@@ -17,7 +17,7 @@ async function beside(enforcement?: ReturnType<typeof memoryGuard>['enforcement'
   return { left: agents[0], right: agents[1], client, mine: mine.id, other: other.id };
 }
 
-describe('what belongs to another agent is not reached by its name behind one that is allowed', () => {
+describe("another agent's resources cannot be reached through a duplicate key:", () => {
   test.each(['output', 'kill', 'release', 'wait_for_exit'])('terminal/%s', async (act) => {
     const { left, right, client, mine, other } = await beside();
     client.on('terminal/create', ({ command }) => ({ terminalId: command }));
@@ -33,7 +33,7 @@ describe('what belongs to another agent is not reached by its name behind one th
     expect(client.all(`terminal/${act}`)).toEqual([]);
   });
 
-  test('a question that is taken back', async () => {
+  test('a withdrawn request', async () => {
     const { left, right, client, mine } = await beside();
     client.on('session/request_permission', () => UNANSWERED);
     void right.request('session/request_permission', execution('s1', 'make'));
@@ -45,7 +45,7 @@ describe('what belongs to another agent is not reached by its name behind one th
     expect(client.all('$/cancel_request')).toEqual([]);
   });
 
-  test('a form, and the end of one', async () => {
+  test('a form, and its completion', async () => {
     const { left, right, client, mine } = await beside();
     client.on('elicitation/create', () => ({ action: 'decline' }));
     await right.call('elicitation/create', { sessionId: 's1', mode: 'url', url: 'https://x', elicitationId: 'foreign', message: 'm' });
@@ -63,7 +63,7 @@ describe('what belongs to another agent is not reached by its name behind one th
     expect([client.all('elicitation/create').length, client.all('elicitation/complete')]).toEqual([1, []]);
   });
 
-  test('a server of the editor’s', async () => {
+  test('an MCP server of the client', async () => {
     const agents = [able('left'), able('right')] as const;
     const { client } = await connection(agents);
     for (const [name, serverId] of [
@@ -81,7 +81,7 @@ describe('what belongs to another agent is not reached by its name behind one th
     expect(client.all('mcp/message')).toEqual([]);
   });
 
-  test('a session that an update or a list speaks of', async () => {
+  test('a session in an update or a list', async () => {
     const { left, client, mine, other } = await beside();
     update(left, 's1', `"update":{"sessionUpdate":"subagent_update","sessionId":"s1","sessionId":"${other}"}`);
     const entry = `{"sessionId":"s1","cwd":"/work","sessionId":"${other}"}`;
@@ -108,7 +108,7 @@ describe('under a policy', () => {
     ['a list of modes', '"modes":{"currentModeId":"plan","availableModes":[],"availableModes":[{"id":"yolo","name":"Yolo"}]}'],
     ['options', `"configOptions":[],"configOptions":[${HIDDEN}]`],
     ['the id of an option', `"configOptions":[${HIDDEN.replace('"id":"how"', '"id":"x","id":"how"')}]`],
-  ])('%s twice in the answer that opens a session: nobody gets it', async (_, members) => {
+  ])('a duplicate %s in the response that opens a session is dropped', async (_, members) => {
     const agents = [able('left'), able('right')] as const;
     const { enforcement, entries } = refusing();
     const { client } = await connection(agents, {}, { enforcement });
@@ -121,7 +121,7 @@ describe('under a policy', () => {
     expect((await agents[0].got('session/close')).msg.params).toEqual({ sessionId: 'two-faced' });
     expect(entries.at(-1)).toMatchObject({ verdict: 'deny' });
     agents[0].notify('session/update', { sessionId: 'two-faced', update: chunk('unheard') });
-    await open(client, CWD, 'right'); // behind that
+    await open(client, CWD, 'right'); // a round trip
     expect(client.agentText('two-faced')).toBe('');
   });
 
@@ -133,11 +133,11 @@ describe('under a policy', () => {
     ['its call', `"update":{"sessionUpdate":"tool_call_update","toolCallId":"other",${CALL}}`],
     ['its mode', '"update":{"sessionUpdate":"current_mode_update","currentModeId":"plan","currentModeId":"yolo"}'],
     ['its options', `"update":{"sessionUpdate":"config_option_update","configOptions":[],"configOptions":[${HIDDEN}]}`],
-  ])('an update that says %s twice is not passed on, and written down', async (_, members) => {
+  ])('an update with a duplicate %s is not forwarded, and is audited', async (_, members) => {
     const { enforcement, entries } = refusing();
     const { left, client, mine } = await beside(enforcement);
     update(left, 's1', members);
-    update(left, 's1', members); // as a frame of a known shape
+    update(left, 's1', members); // again, now through the template cache
     update(left, 's1', members);
     expect((await prompt(client, mine, 'behind that')).result).toEqual(end);
     expect(client.all('session/update').filter(({ line: told }) => told.includes(members))).toEqual([]);
@@ -146,7 +146,7 @@ describe('under a policy', () => {
     expect(lines).toEqual(Array.from({ length: 3 }, () => ['session/update', 'deny', 'refused']));
   });
 
-  test('what was asked by the id of a call is judged by what the editor has been told of it', async () => {
+  test('a request that names a tool call by its id is evaluated by what the client was shown of the call', async () => {
     const { enforcement } = refusing();
     const { left, client } = await beside(enforcement);
     client.on('session/request_permission', () => selected('r1'));
@@ -158,7 +158,7 @@ describe('under a policy', () => {
     expect(client.all('session/update').some(({ line: told }) => told.includes('Remove all'))).toBe(false);
   });
 
-  test('that is only watched, everything passes as it came', async () => {
+  test('in observe mode, everything passes unchanged', async () => {
     const { enforcement } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } }, { isObserving: true });
     const { left, client, mine } = await beside(enforcement);
     update(left, 's1', `"update":{"sessionUpdate":"agent_message_chunk",${CALL},"sessionUpdate":"tool_call"}`);
@@ -167,7 +167,7 @@ describe('under a policy', () => {
   });
 });
 
-test('with one agent and no policy nothing is refused: there is nobody else, and nobody who judges', async () => {
+test('with one agent and no policy nothing is refused: there is no other session and nothing to evaluate', async () => {
   const agents = [able('left')] as const;
   const { client } = await connection(agents);
   const { id } = await open(client, CWD);

@@ -1,13 +1,13 @@
-// Memory that a peer could fill: whatever waits or is remembered for it has an end.
+// Memory that a peer could fill: every queue and cache for it is bounded.
 import { expect, test } from 'vitest';
 import { open, prompt, UNANSWERED } from '../e2e/harness.ts';
 import { connectInProcess, createActor } from '../faults/in-process.ts';
 import { able, CWD, chunk, connected, connection, end } from './actors.ts';
 
-/** Of the connection in these tests, both for a frame and for what waits. */
+/** The limit of the connection in these tests, for a frame and for a queue. */
 const MAX_BYTES = 1 << 20;
 
-test('what waits behind a load is limited: beyond it requests are refused by name, and those before it go on', async () => {
+test('the queue behind a load is bounded: further requests are refused by name, and earlier ones continue', async () => {
   const [left, right] = [able('left'), able('right')];
   const client = await connected([left, right]);
   const { id } = await open(client, CWD, 'left');
@@ -25,7 +25,7 @@ test('what waits behind a load is limited: beyond it requests are refused by nam
   expect((await first).result).toEqual(end);
 });
 
-test('what comes before initialize is answered is limited too, and all of it is answered afterwards', async () => {
+test('the queue before initialize is answered is bounded too, and all requests get an answer', async () => {
   const actor = createActor('only');
   actor.on('initialize', () => UNANSWERED);
   actor.on('_vendor/do', () => ({}));
@@ -38,7 +38,7 @@ test('what comes before initialize is answered is limited too, and all of it is 
   for (const answer of await Promise.all(requests)) expect(answer.result).toEqual({});
 });
 
-test('an agent that speaks of ever new sessions of its own is heard, and only the last of them are remembered', async () => {
+test('an agent that announces ever new sessions is served, and only the latest are remembered', async () => {
   const [left, right] = [able('left'), able('right')];
   const made = await connection([left, right]);
   const { id } = await open(made.client, CWD, 'left');
@@ -50,7 +50,7 @@ test('an agent that speaks of ever new sessions of its own is heard, and only th
   expect(made.connection.health().left?.sessions).toBe(10_000);
 });
 
-test('/agent on a session whose agent has died is answered without starting that agent again', async () => {
+test('/agent on a session whose agent has died is answered without a restart of that agent', async () => {
   const [left, right] = [able('left'), able('right')];
   const client = await connected([left, right]);
   const { id } = await open(client, CWD, 'left');

@@ -1,4 +1,4 @@
-// The real guard in front of a policy that is written down nowhere, and what it needs of a disk, kept in memory.
+// Real enforcement with a policy given as an object; files that it needs are kept in memory.
 import type { Audit } from '../../src/audit/audit.ts';
 import type { AuditEntry } from '../../src/audit/audit-line.ts';
 import { loadPolicy } from '../../src/policy/format/load.ts';
@@ -9,7 +9,7 @@ import type { CreateEnforcement } from '../../src/proxy/enforcement/enforcement.
 import type { CurrentPolicy } from '../../src/proxy/enforcement/evaluate.ts';
 import { hashKey, type RememberedAnswer, type RememberedAnswers } from '../../src/store/remembered-answers.ts';
 
-/** Everything a guard is given but its policy and its record. Nobody's disk is looked at: a path is where it says it is. */
+/** Everything that enforcement needs except its policy and its audit. No disk is read: every path is canonical. */
 export const memoryParts = (): Omit<EnforcementOptions, 'current' | 'audit'> => ({
   isObserving: false,
   isInteractive: true,
@@ -18,7 +18,7 @@ export const memoryParts = (): Omit<EnforcementOptions, 'current' | 'audit'> => 
   home: '/home',
 });
 
-/** A policy as it would stand in a file. */
+/** A policy as if it were in a file. */
 export function policyInForce(policy: object, hash: string): CurrentPolicy {
   const { policy: read, problems } = loadPolicy('policy.yaml', JSON.stringify(policy));
   if (!read) throw new Error(JSON.stringify(problems));

@@ -1,10 +1,10 @@
-// The table in src/acp/methods.ts is what routes: a row that is changed changes what happens to the frame.
+// The table in src/acp/methods.ts does the routing: changing a row changes what happens to the frame.
 import { expect, test } from 'vitest';
 import { FROM_AGENT, FROM_CLIENT, type Method } from '../../src/acp/methods.ts';
 import { open, UNANSWERED } from '../e2e/harness.ts';
 import { able, CWD, connected } from './actors.ts';
 
-/** The row as it would be if nobody were to have the method. */
+/** The row without a receiver for the method. */
 async function withoutReceiver(row: Method, run: () => Promise<void>): Promise<void> {
   const before = { ...row };
   Object.assign(row, { singleAgent: 'nobody', several: 'nobody' });
@@ -19,7 +19,7 @@ const cases = (table: Readonly<Record<string, Method>>) =>
   Object.entries(table).flatMap(([method, row]) => [1, 2].map((count) => ({ method, kind: row.kind, row, count })));
 
 test.each(cases(FROM_AGENT))(
-  '$method of an agent, a $kind: without a receiver the client never hears it ($count agents)',
+  '$method of an agent, a $kind: without a receiver it does not reach the client ($count agents)',
   async ({ method, kind, row, count }) => {
     const left = able('left');
     const client = await connected([left, able('right')].slice(0, count));

@@ -1,18 +1,18 @@
-// An agent with a process for each session: one that is over takes nobody along who has nothing to do with it.
+// An agent with one process per session: the end of a process affects only its own sessions.
 import { expect, test } from 'vitest';
 import { choosing, open, prompt, UNANSWERED } from '../../e2e/harness.ts';
 import { connectInProcess } from '../../faults/in-process.ts';
 import { eventually } from '../../faults/setup.ts';
 import { type Actor, able, CWD, chunk, connection, end } from '../actors.ts';
 
-test('a request that waits for a process is answered, though the session that the process was started for is refused first', async () => {
+test('a request that waits for a process is answered even if the session that started the process is refused first', async () => {
   const capabilities = { sessionCapabilities: {} };
   const left = able('left', capabilities);
   left.on('initialize', () => ({ protocolVersion: 1, agentCapabilities: capabilities, authMethods: [{ id: 'key', name: 'Key' }] }));
   left.on('authenticate', () => ({}));
   const { client } = await connection([left, able('right')], { isolation: 'session' });
   left.exit({ kind: 'exited', code: 0, signal: null });
-  // Refused by us as soon as the process is ready, which then has nobody to be there for.
+  // The proxy refuses the session as soon as the process is ready, which then serves no session.
   const params = { cwd: CWD, mcpServers: [], additionalDirectories: ['/else'], ...choosing('left') };
   const opening = client.request('session/new', params);
   const login = client.request('authenticate', { methodId: 'left/key' });
@@ -20,7 +20,7 @@ test('a request that waits for a process is answered, though the session that th
   expect((await login).result).toEqual({});
 });
 
-test('a session that only a refused process has spoken of ends with it: who asks for it later gets a process that is ended with us', async () => {
+test('a session that only a refused process announced ends with it: a later request gets a new process, which ends with the proxy', async () => {
   const processes: Actor[] = [];
   const made = connectInProcess({
     agents: { left: { command: 'left', isolation: 'session' }, right: { command: 'right' } },
@@ -50,19 +50,19 @@ test('a session that only a refused process has spoken of ends with it: who asks
   expect([...stopped].filter(({ name }) => name === 'left')).toHaveLength(3);
 });
 
-test('no process is started to be told that a turn is cancelled which it has never heard of', async () => {
+test('no process is started only to be told about the cancel of a turn that it never got', async () => {
   const left = able('left');
   const { client } = await connection([left], { isolation: 'session' });
   left.exit({ kind: 'exited', code: 0, signal: null });
   client.notify('session/cancel', { sessionId: 'of old' });
-  client.line('no json'); // answered by us, behind the cancel
+  client.line('no json'); // the proxy answers it, after the cancel
   await client.until((msg) => msg.error?.code === -32700);
   expect(left.all('session/cancel')).toEqual([]);
   expect(left.all('initialize')).toHaveLength(1);
 });
 
 test.each([1, 2])(
-  'what a process says of a session that another process holds is said elsewhere, and ends with it, with %i agents',
+  'updates of a process for a session that another process holds go to a session of its own, which ends with it, with %i agents',
   async (count) => {
     const processes: Actor[] = [];
     const names = ['left', 'right'].slice(0, count);
@@ -97,7 +97,7 @@ test.each([1, 2])(
   },
 );
 
-test('a session that moves away from a process which its fork lives on in is closed there', async () => {
+test('a session that moves to another agent is closed at a process that its fork still uses', async () => {
   const [left, right] = [able('left'), able('right')];
   const { client } = await connection([left, right], { isolation: 'session' });
   const { id } = await open(client, CWD, 'left');

@@ -1,4 +1,4 @@
-// An agent that a person takes out of service, and puts back.
+// An agent that a user stops, drains and starts again.
 import { expect, test } from 'vitest';
 import { choosing, open, UNANSWERED } from '../../e2e/harness.ts';
 import { eventually } from '../../faults/setup.ts';
@@ -7,7 +7,7 @@ import { able, CWD, cancelled, connection, end } from '../actors.ts';
 const prompt = (sessionId: string, text = 'hello') => ({ sessionId, prompt: [{ type: 'text', text }] });
 const WHY = 'Agent "left" is stopped; start it in the console or use another agent';
 
-test('a stopped agent refuses new sessions and prompts by name, is not started by them, and the other agent goes on', async () => {
+test('a stopped agent refuses new sessions and prompts by name, is not started by them, and the other agent continues', async () => {
   const left = able('left');
   const { client, connection: proxy } = await connection([left, able('right')]);
   const { id: mine } = await open(client, CWD, 'left');
@@ -27,7 +27,7 @@ test('a stopped agent refuses new sessions and prompts by name, is not started b
   await proxy.stop();
 });
 
-test('to stop an agent cancels what it does, also when it does not answer', async () => {
+test('stopping an agent cancels its turns, even if it does not respond', async () => {
   const left = able('left');
   left.on('session/prompt', () => UNANSWERED);
   const { client, connection: proxy } = await connection([left, able('right')]);
@@ -42,7 +42,7 @@ test('to stop an agent cancels what it does, also when it does not answer', asyn
   await proxy.stop();
 });
 
-test('an agent that is drained ends what it does, questions included, takes nothing new meanwhile, and then ends', async () => {
+test('a draining agent finishes its turns and requests, accepts nothing new, and then exits', async () => {
   const left = able('left');
   left.on('session/prompt', () => UNANSWERED);
   const { client, connection: proxy } = await connection([left, able('right')]);
@@ -61,7 +61,7 @@ test('an agent that is drained ends what it does, questions included, takes noth
   await proxy.stop();
 });
 
-test('an agent that is started again before it was drained stays as it is', async () => {
+test('an agent that is started again while it drains keeps running', async () => {
   const left = able('left');
   left.on('session/prompt', () => UNANSWERED);
   const { client, connection: proxy } = await connection([left, able('right')]);

@@ -1,4 +1,4 @@
-// The guard between an editor and agents, where it depends on what comes when.
+// Policy enforcement between a client and agents, where timing matters.
 import { expect, test } from 'vitest';
 import { type HostTool, text } from '../../../src/mcp/server/tool.ts';
 import { choosing, open, prompt, Refusal, UNANSWERED } from '../../e2e/harness.ts';
@@ -10,8 +10,8 @@ import { memoryGuard } from '../memory-guard.ts';
 
 const LIMIT_MS = 20_000;
 
-test.each(['dies', 'takes it back too'])(
-  'a question that was not answered in time is taken back at the editor once, also when its agent then %s',
+test.each(['dies', 'cancels it too'])(
+  'a permission request that timed out is withdrawn at the client once, even if its agent then %s',
   async (what) => {
     const clock = createStillClock();
     const { enforcement } = memoryGuard({ limits: { permission_timeout: `${LIMIT_MS}ms` } });
@@ -26,14 +26,14 @@ test.each(['dies', 'takes it back too'])(
     expect(await answer).toEqual(selected('r1'));
     if (what === 'dies') left.exit({ kind: 'exited', code: 1, signal: null });
     else left.notify('$/cancel_request', { requestId: 'asked' });
-    await open(client, CWD, 'left'); // behind all of that
+    await open(client, CWD, 'left'); // a round trip
     expect(client.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: agentRequest.msg.id }]);
   },
 );
 
 const MODES = { currentModeId: 'yolo', availableModes: [{ id: 'yolo', name: 'Yolo' }] };
 
-test('what an agent says of a session that was refused for its mode is for nobody, and its questions there are answered', async () => {
+test('updates of a session that was refused for its mode are dropped, and its requests are answered', async () => {
   const { enforcement } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
@@ -46,12 +46,12 @@ test('what an agent says of a session that was refused for its mode is for nobod
   expect([client.agentText('free'), client.all('session/request_permission')]).toEqual(['', []]);
 });
 
-/** An agent that has to leave a refused mode, and can. */
+/** An agent that must leave a refused mode, and can. */
 const BOTH_MODES = { currentModeId: 'yolo', availableModes: [...MODES.availableModes, { id: 'plan', name: 'Plan' }] };
 const refusing = () => memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
 
 test.each(['session/load', 'session/resume'])(
-  'a %s that is taken back while its agent leaves a refused mode leaves no session open, and deletes none',
+  'a %s that is cancelled while its agent leaves a refused mode leaves no session open and deletes none',
   async (method) => {
     const agents = [able('left'), able('right')] as const;
     const [left] = agents;
@@ -66,14 +66,14 @@ test.each(['session/load', 'session/resume'])(
     left.reply(move.msg, {});
     expect((await left.got('session/close')).msg.params).toEqual({ sessionId: 'old' });
     left.notify('session/update', { sessionId: 'old', update: chunk('unheard') });
-    await open(client, CWD, 'left'); // behind that
+    await open(client, CWD, 'left'); // a round trip
     expect([client.agentText('old'), left.all('session/delete')]).toEqual(['', []]);
     left.on('session/set_mode', () => ({}));
     expect((await client.call(method, { sessionId: 'old', cwd: CWD, mcpServers: [] })).modes.currentModeId).toBe('plan');
   },
 );
 
-test('an agent that dies while it leaves a refused mode is not refused what it says in its next life', async () => {
+test('an agent that dies while it leaves a refused mode is served normally in its next process', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
   left.on('session/list', () => ({ sessions: [{ sessionId: 'old', cwd: CWD }] }));
@@ -92,7 +92,7 @@ test('an agent that dies while it leaves a refused mode is not refused what it s
   expect(client.agentText('old')).toBe('what was said');
 });
 
-test('a load that is taken back while its agent leaves a refused mode leaves a session that was open before as it was', async () => {
+test('a load that is cancelled while its agent leaves a refused mode leaves an open session unchanged', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
   const { client } = await connection(agents, {}, { enforcement: refusing().enforcement });
@@ -108,7 +108,7 @@ test('a load that is taken back while its agent leaves a refused mode leaves a s
   expect(left.all('session/close')).toEqual([]);
 });
 
-test('what is said between the load that brings a session back and the change of mode behind it is no replay, and is heard', async () => {
+test('updates between the load of a recovery and its change of mode are not part of the replay and reach the client', async () => {
   const left = able('left', { loadSession: true });
   const { client } = await connection([left, able('right')], {}, { enforcement: refusing().enforcement });
   const { id } = await open(client, CWD, 'left');
@@ -125,7 +125,7 @@ test('what is said between the load that brings a session back and the change of
   expect(client.agentText(id)).toBe('news, left heard hello');
 });
 
-test('what is asked in a session when it is refused for its mode is taken back at the editor, and its agent hears so', async () => {
+test('pending requests of a session that is refused for its mode are withdrawn at the client, and its agent is told', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
   const { client } = await connection(agents, {}, { enforcement: refusing().enforcement });
@@ -142,28 +142,25 @@ test('what is asked in a session when it is refused for its mode is taken back a
   expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual([agentRequest.id, other.id]);
 });
 
-test.each([1, 2])(
-  'with %i agents, a refusal for a mode ends with the session, and what is still said there is for nobody',
-  async (count) => {
-    const agents = [able('left'), able('right')].slice(0, count);
-    const [left] = agents as [Actor];
-    const { client } = await connection(agents, {}, { enforcement: refusing().enforcement, log: createMemoryLog() });
-    const { id } = await open(client, CWD);
-    left.on('session/resume', () => ({ modes: MODES }));
-    await client.refused('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] });
-    expect((await prompt(client, id, 'hello')).error.message).toContain('is not allowed');
-    await client.call('session/close', { sessionId: id });
-    left.notify('session/update', { sessionId: id, update: chunk('unheard') });
-    expect((await left.refused('session/request_permission', execution(id, 'make'))).code).toBe(-32002);
-    expect(client.agentText(id)).toBe('');
-    left.on('session/prompt', () => {
-      throw new Refusal(-32002, 'there is no such session');
-    });
-    expect((await prompt(client, id, 'hello')).error.message).toBe('there is no such session');
-  },
-);
+test.each([1, 2])('with %i agents, a refusal for a mode ends with the session, and later updates there are dropped', async (count) => {
+  const agents = [able('left'), able('right')].slice(0, count);
+  const [left] = agents as [Actor];
+  const { client } = await connection(agents, {}, { enforcement: refusing().enforcement, log: createMemoryLog() });
+  const { id } = await open(client, CWD);
+  left.on('session/resume', () => ({ modes: MODES }));
+  await client.refused('session/resume', { sessionId: id, cwd: CWD, mcpServers: [] });
+  expect((await prompt(client, id, 'hello')).error.message).toContain('is not allowed');
+  await client.call('session/close', { sessionId: id });
+  left.notify('session/update', { sessionId: id, update: chunk('unheard') });
+  expect((await left.refused('session/request_permission', execution(id, 'make'))).code).toBe(-32002);
+  expect(client.agentText(id)).toBe('');
+  left.on('session/prompt', () => {
+    throw new Refusal(-32002, 'there is no such session');
+  });
+  expect((await prompt(client, id, 'hello')).error.message).toBe('there is no such session');
+});
 
-test.each([1, 2])('a refused mode is not set by a notification either, with %i agents', async (count) => {
+test.each([1, 2])('a refused mode cannot be set by a notification either, with %i agents', async (count) => {
   const { enforcement, entries } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
   const agents = [able('left'), able('right')].slice(0, count);
   const [left] = agents as [Actor];
@@ -177,7 +174,7 @@ test.each([1, 2])('a refused mode is not set by a notification either, with %i a
   ]);
 });
 
-test('a turn that the policy cancels leaves no question behind: its agent hears cancelled, and the editor need not answer', async () => {
+test('a turn that the policy cancels leaves no pending request: its agent gets cancelled, and the client need not answer', async () => {
   const { enforcement } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] }, on_violation: 'cancel' } } });
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
@@ -204,7 +201,7 @@ const LENT_CALL = {
   },
 };
 
-/** An agent in a session with a tool that it was lent. */
+/** An agent in a session with a host tool. */
 async function lentTo(policy: object, parts: { readonly isObserving?: boolean } = {}) {
   const { enforcement, entries } = memoryGuard(policy, parts);
   const agents = [able('left'), able('right')] as const;
@@ -225,7 +222,7 @@ async function lentTo(policy: object, parts: { readonly isObserving?: boolean } 
   return { ...made, left, id, call: { serverId, requestId: '1', ...LENT_CALL }, ran, entries };
 }
 
-/** The user is asked about a call of that tool. */
+/** Asks the user about a call of that tool. */
 async function askedAboutCall() {
   const lent = await lentTo({});
   lent.client.on('session/request_permission', () => UNANSWERED);
@@ -233,7 +230,7 @@ async function askedAboutCall() {
   return { ...lent, call, agentRequest: await lent.client.got('session/request_permission') };
 }
 
-test('the first call of a lent tool is not carried out either when it is taken back at once', async () => {
+test('the first call of a host tool does not run if it is cancelled at once', async () => {
   const { left, call, ran } = await lentTo({}, { isObserving: true });
   const lines = [
     { id: 'call', method: 'mcp/message', params: call },
@@ -246,14 +243,14 @@ test('the first call of a lent tool is not carried out either when it is taken b
   expect([left.answersTo('call')[0]?.msg.error.code, ran.length]).toEqual([-32800, 1]);
 });
 
-test('a call at the server of a session that has ended is refused, and the editor hears nothing of it', async () => {
+test('a call to the server of an ended session is refused, and the client gets nothing', async () => {
   const { client, left, id, call, ran } = await lentTo({}, { isObserving: true });
   await client.call('session/close', { sessionId: id });
   expect((await left.refused('mcp/message', call)).message).toContain('has ended');
   expect([client.all('mcp/message'), ran]).toEqual([[], []]);
 });
 
-test('what a session was lent is taken back when it comes back in a refused mode, and lent anew when it comes back in another', async () => {
+test('host tools are revoked when a session is recovered in a refused mode, and attached again when it is recovered in another', async () => {
   const { client, left, id, call, ran } = await lentTo({ allow: ['edit(/**)'], agents: { '*': { mode: { refuse: ['yolo'] } } } });
   const reload = { sessionId: id, cwd: CWD, mcpServers: [] };
   expect((await left.call('mcp/message', call)).result.content).toEqual([{ type: 'text', text: 'done' }]);
@@ -268,21 +265,21 @@ test('what a session was lent is taken back when it comes back in a refused mode
   expect(ran.length).toBe(2);
 });
 
-test('a call of a lent tool that its agent takes back is no longer asked about, and is not carried out', async () => {
+test('a cancelled call of a host tool is withdrawn from the user and does not run', async () => {
   const { client, left, call, agentRequest, ran, entries } = await askedAboutCall();
   left.notify('$/cancel_request', { requestId: 'call' });
   expect((await call).error.code).toBe(-32800);
   expect((await client.got('$/cancel_request')).msg.params).toEqual({ requestId: agentRequest.msg.id });
   client.reply(agentRequest.msg, selected('allow'));
-  await open(client, CWD, 'left'); // behind the late answer
+  await open(client, CWD, 'left'); // after the late answer
   expect([ran, entries.map(({ verdict, option }) => [verdict, option])]).toEqual([[], [['deny', 'cancelled']]]);
 });
 
-test('what becomes of a call of a lent tool is not told to the next life of its agent, to which the id means something else', async () => {
+test("the result of a host tool call does not go to the agent's next process, where its id means something else", async () => {
   const { client, left, id, agentRequest } = await askedAboutCall();
   left.on('session/load', () => UNANSWERED);
   const load = client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
-  const turn = prompt(client, id, 'hello'); // waits behind the load, and has the agent started again as soon as that fails
+  const turn = prompt(client, id, 'hello'); // waits for the load, and restarts the agent as soon as that fails
   await left.got('session/load');
   left.on('session/load', () => ({}));
   left.exit({ kind: 'exited', code: 1, signal: null });
@@ -291,7 +288,7 @@ test('what becomes of a call of a lent tool is not told to the next life of its 
   expect(left.answersTo('call')).toEqual([]);
 });
 
-test('when we stop, an agent hears answers to what it has asked and to nothing else', async () => {
+test('on shutdown an agent gets answers to its own requests and to nothing else', async () => {
   const { connection: made, left, call } = await askedAboutCall();
   const stopped = made.stop();
   expect((await call).result.result.isError).toBe(true);
@@ -299,7 +296,7 @@ test('when we stop, an agent hears answers to what it has asked and to nothing e
   expect(left.seen.filter(({ msg }) => msg.method === undefined).map(({ msg }) => msg.id)).toEqual(['call']);
 });
 
-test('an agent that begins a tool call which the policy denied is reported, also when its update does not say what the call does', async () => {
+test('an agent that starts a tool call which the policy denied is reported, even if its update does not say what the call does', async () => {
   const { enforcement, entries } = memoryGuard({ deny: ['execute(make)'] });
   const left = able('left');
   const { client } = await connection([left], {}, { enforcement });

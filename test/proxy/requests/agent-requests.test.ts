@@ -53,7 +53,7 @@ test("a cancelled turn closes the agent's side only: the client's late answer is
   expect([toAgent.length, withdrawn()]).toEqual([2, [second.key]]);
 });
 
-test("a request is withdrawn once, also when its agent's connection ends behind its session", () => {
+test("a request is withdrawn once, even if its agent's connection ends after its session", () => {
   const { requests, agent, session, put, withdrawn } = setup();
   const request = put(1);
   requests.withdraw(request);
@@ -92,13 +92,13 @@ test('requests that we have answered and the client never does are forgotten, th
   expect([kept.length, kept[0]?.idText]).toEqual([1000, '100']);
 });
 
-test('of an agent that does not read and dies of an answer, the next connection gets no answer to what the last one asked', () => {
+test('if an agent that does not read dies of an answer, its next connection gets no answers to earlier requests', () => {
   const { requests, agent, session, put } = setup();
   const answered: string[] = [];
   Object.assign(agent, {
     succeed(idText: string) {
       answered.push(idText);
-      requests.endOfConnection(agent); // it was one too many
+      requests.endOfConnection(agent); // its queue overflowed
     },
   });
   for (const n of [0, 1, 2]) put(n);

@@ -1,4 +1,4 @@
-// An agent that wants to know more at once than anybody can answer.
+// An agent with more concurrent elicitations than a user can answer.
 import { expect, test } from 'vitest';
 import { type Json, open, UNANSWERED } from '../../e2e/harness.ts';
 import { type Actor, able, CWD, connected } from '../actors.ts';
@@ -7,7 +7,7 @@ const form = (about: Json): Json => ({ ...about, mode: 'form', message: 'How man
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
 const flood = (agent: Actor, about: Json) => upTo(33).map(() => agent.request('elicitation/create', form(about)));
 
-test('of the elicitations of a session 32 are put to the user at once; the next is refused, other sessions may ask, and so may this one later', async () => {
+test('32 elicitations of a session reach the user at once; the next is refused, other sessions may ask, and so may this one later', async () => {
   const [left, right] = [able('left'), able('right')];
   const client = await connected([left, right]);
   client.on('elicitation/create', () => UNANSWERED);
@@ -31,7 +31,7 @@ test('of the elicitations of a session 32 are put to the user at once; the next 
   expect((await left.request('elicitation/create', form({ sessionId: id }))).result).toEqual({ action: 'cancel' });
 });
 
-test('before there is a session it is the same', async () => {
+test('the same limit applies before there is a session', async () => {
   const [left, right] = [able('left'), able('right')];
   const client = await connected([left, right]);
   client.on('elicitation/create', () => UNANSWERED);

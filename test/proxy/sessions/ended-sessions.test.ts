@@ -1,4 +1,4 @@
-// A session that has ended: what its agent still asks there is for nobody, and what it was lent is of no use to anyone.
+// A session that has ended: its agent's requests there are refused, and its host tools are void.
 import { expect, test } from 'vitest';
 import { choosing, open, Refusal, UNANSWERED } from '../../e2e/harness.ts';
 import { able, CWD, connected } from '../actors.ts';
@@ -9,7 +9,7 @@ const QUESTIONS = {
   'fs/read_text_file': { path: '/work/a' },
 };
 
-test('what its agent asks there is refused, also while that agent opens another session', async () => {
+test("its agent's requests there are refused, even while that agent opens another session", async () => {
   const left = able('left');
   const client = await connected([left, able('right')]);
   const { id } = await open(client, CWD, 'left');
@@ -26,7 +26,7 @@ test('what its agent asks there is refused, also while that agent opens another 
   expect((await opening).result.sessionId).toBe('s2');
 });
 
-test('what its agent asks there is refused also behind a load that failed, and asked again behind one that did not', async () => {
+test("its agent's requests there are refused after a failed load, and forwarded after a successful one", async () => {
   const left = able('left');
   const client = await connected([left, able('right')]);
   const { id } = await open(client, CWD, 'left');
@@ -48,7 +48,7 @@ test('what its agent asks there is refused also behind a load that failed, and a
   expect(await left.call('fs/read_text_file', { sessionId: id, path: '/work/a' })).toEqual({ content: 'a' });
 });
 
-test('an agent that numbers its sessions anew in each life may ask about the one that it opens', async () => {
+test('an agent that numbers its sessions from one in each process may send requests about the one it opens', async () => {
   const left = able('left');
   const client = await connected([left, able('right')]);
   const { id } = await open(client, CWD, 'left');

@@ -1,8 +1,8 @@
-// The lane of a session, without a session around it.
+// The frame queue of a session, without a session.
 import { expect, test } from 'vitest';
 import { createFrameQueue } from '../../../src/proxy/sessions/frame-queue.ts';
 
-test('steps that hold the lane and let go of it at once run in their order, however many there are', () => {
+test('steps that hold the queue and release it at once run in order, however many there are', () => {
   const queue = createFrameQueue();
   const ran: number[] = [];
   queue.hold();

@@ -1,3 +1,4 @@
+// Finding a session by the agent's own session id.
 import { expect, test } from 'vitest';
 import type { Agent } from '../../../src/proxy/agents/agent.ts';
 import { NativeSessions } from '../../../src/proxy/sessions/native-sessions.ts';
@@ -12,7 +13,7 @@ const update = (params: object): Frame =>
   scanner.scan(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params })}\n`), 0) as Frame;
 const session = (id: string) => createSession(id, {} as Agent, id, undefined);
 
-test('a frame is of the session that it names now, whatever was found for that id before', () => {
+test('a frame belongs to the session that it names now, whatever that id led to before', () => {
   const sessions = new NativeSessions();
   const [first, second, other] = [session('s'), session('s'), session('t')];
   const frame = update({ sessionId: 's' });
@@ -36,7 +37,7 @@ test('two agents may use one id for different sessions', () => {
   expect([one.of(frame), another.of(frame), one.of(frame)]).toEqual([mine, yours, mine]);
 });
 
-test('an id that is too long to be remembered, or escaped, or not there, is looked up as it is', () => {
+test('an id that is too long to be cached, escaped or missing is looked up directly', () => {
   const sessions = new NativeSessions();
   const long = session('x'.repeat(100));
   const escaped = session('sé');

@@ -1,4 +1,4 @@
-// An agent that refuses to resume a session and can load it: the session comes back, and nobody sees its replay.
+// An agent that refuses to resume a session and can load it: the session is recovered, and its replay is withheld.
 import { describe, expect, test } from 'vitest';
 import type { AgentOptions } from '../../../src/agents/options.ts';
 import { open, prompt, Refusal, UNANSWERED } from '../../e2e/harness.ts';
@@ -7,7 +7,7 @@ import { ALL_CAPABILITIES } from '../../e2e/scripted-agent.ts';
 import { createStillClock } from '../../faults/in-process.ts';
 import { type Actor, able, CWD, chunk, connected, connection, end } from '../actors.ts';
 
-/** Resumes nothing; what it loads it replays. */
+/** Refuses every resume; replays what it loads. */
 function onlyLoads(name: string, code = -32603): Actor {
   const actor = able(name);
   actor.on('session/resume', () => {
@@ -20,7 +20,7 @@ function onlyLoads(name: string, code = -32603): Actor {
   return actor;
 }
 
-test('a resume of the editor that is refused is tried as a load, whose replay is withheld', async () => {
+test('a resume by the client that is refused is tried as a load, whose replay is withheld', async () => {
   const left = onlyLoads('left');
   const client = await connected([left, able('right')]);
   const { id } = await open(client, CWD, 'left');
@@ -30,7 +30,7 @@ test('a resume of the editor that is refused is tried as a load, whose replay is
   expect([left.all('session/resume').length, left.all('session/load').length]).toEqual([1, 1]);
 });
 
-test('so is the resume that brings a session back after a crash', async () => {
+test('a resume for recovery after a crash that is refused is tried as a load too', async () => {
   const left = onlyLoads('left');
   const client = await connected([left, able('right')]);
   const { id } = await open(client, CWD, 'left');
@@ -39,7 +39,7 @@ test('so is the resume that brings a session back after a crash', async () => {
   expect(client.agentText(id)).toBe('left heard hello');
 });
 
-test('an agent that wants a login first is not asked again another way, and its answer passes', async () => {
+test('an agent that requires a login is not asked again by another method, and its error is forwarded', async () => {
   const left = onlyLoads('left', -32000);
   const client = await connected([left, able('right')]);
   const { id } = await open(client, CWD, 'left');
@@ -48,7 +48,7 @@ test('an agent that wants a login first is not asked again another way, and its 
   expect(left.all('session/load')).toEqual([]);
 });
 
-test('refused both ways, the last answer passes', async () => {
+test('if both methods are refused, the last error is forwarded', async () => {
   const left = onlyLoads('left');
   left.on('session/load', () => {
     throw new Refusal(-32002, 'no such session');
@@ -59,7 +59,7 @@ test('refused both ways, the last answer passes', async () => {
   expect(error).toMatchObject({ code: -32002, message: 'no such session' });
 });
 
-test('with one agent, its refusal is its own', async () => {
+test('with one agent, its refusal is forwarded', async () => {
   const only = onlyLoads('only');
   const client = await connected([only]);
   const { id } = await open(client, CWD);
@@ -67,7 +67,7 @@ test('with one agent, its refusal is its own', async () => {
   expect(only.all('session/load')).toEqual([]);
 });
 
-describe('a session that its agent takes long to bring back', () => {
+describe('a session whose recovery takes long', () => {
   /** Crashed, asked to load the session again, and silent for as long as a prompt waits. */
   async function slow(options: Partial<AgentOptions> = {}, others: readonly Actor[] = [able('right')]) {
     const clock = createStillClock();
@@ -81,13 +81,13 @@ describe('a session that its agent takes long to bring back', () => {
     const asked = await left.got('session/load');
     return { clock, left, client, id, turn, load: asked.msg, notices };
   }
-  /** What the agent has sent has been heard, and what it was asked has reached it. */
+  /** A round trip with the agent. */
   const settled = (client: Peer) => client.call('session/list', {});
 
   test.each([
     [500, 30_000],
     [45_000, 45_000],
-  ])('with %i ms for initialize, a prompt waits %i ms, and the refusal names the setting', async (initialize_ms, limitMs) => {
+  ])('with %i ms for initialize, a prompt waits %i ms, and the error names the setting', async (initialize_ms, limitMs) => {
     const { clock, client, id, turn } = await slow({ timeouts: { initialize_ms } });
     clock.advance(limitMs - 1);
     expect(client.answersTo('turn')).toEqual([]);
@@ -98,7 +98,7 @@ describe('a session that its agent takes long to bring back', () => {
     expect(data).toMatchObject({ sessionId: id, agent: 'left', reason: 'session_lost' });
   });
 
-  test('its late answer counts, and the replay stays withheld', async () => {
+  test('is recovered by the late answer, and the replay stays withheld', async () => {
     const { clock, left, client, id, turn, load } = await slow();
     clock.advance(30_000);
     expect((await turn).error.data.reason).toBe('session_lost');
@@ -112,7 +112,7 @@ describe('a session that its agent takes long to bring back', () => {
   });
 
   test.each(['several agents', 'one agent'])(
-    'with %s, a further prompt waits for the same load, and a third asks anew',
+    'with %s, gets a second prompt that waits for the same load, and a third that loads again',
     async (company) => {
       const { clock, left, client, id, turn, load } = await slow({}, company === 'one agent' ? [] : [able('right')]);
       clock.advance(30_000);
@@ -125,7 +125,7 @@ describe('a session that its agent takes long to bring back', () => {
       await settled(client);
       const [, anew, ...more] = left.all('session/load');
       expect(more).toEqual([]);
-      left.reply(load, {}); // of the one that was given up: nobody is to speak while the other replays
+      left.reply(load, {}); // the abandoned load: updates stay withheld while the other one replays
       left.notify('session/update', { sessionId: id, update: chunk('of old; ') });
       left.reply(anew?.msg, {});
       expect((await behind).result).toEqual(end);
@@ -134,7 +134,7 @@ describe('a session that its agent takes long to bring back', () => {
     },
   );
 
-  test('an agent that still tells its history is waited for', async () => {
+  test('is waited for while its agent still replays', async () => {
     const { clock, left, client, id, turn, load } = await slow();
     for (const _ of [1, 2, 3]) {
       clock.advance(29_000);
@@ -146,7 +146,7 @@ describe('a session that its agent takes long to bring back', () => {
     expect(client.agentText(id)).toBe('left heard hello');
   });
 
-  test('a refusal that comes late is asked about again by the next prompt', async () => {
+  test('is loaded again by the next prompt after a late refusal', async () => {
     const { clock, left, client, id, turn, load } = await slow();
     clock.advance(30_000);
     await turn;
@@ -156,7 +156,7 @@ describe('a session that its agent takes long to bring back', () => {
     expect((await prompt(client, id, 'again')).result).toEqual(end);
   });
 
-  test('closed meanwhile, it stays closed, and is closed at the agent that has opened it late', async () => {
+  test('stays closed if it is closed meanwhile, and is closed at the agent that opened it late', async () => {
     const { clock, left, client, id, turn, load, notices } = await slow();
     clock.advance(30_000);
     await turn;

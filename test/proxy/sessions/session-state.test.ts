@@ -1,3 +1,4 @@
+// The states of a session and their transitions.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -59,7 +60,7 @@ const ROOTS = { named: ['/a'], real: ['/a'] };
 const OPEN = opened(KNOWN, WITH);
 const LOST = lose(live(OPEN), true);
 
-/** A shape that names the layers: `closing(loading(known))`. */
+/** The nesting of a state: `closing(loading(known))`. */
 function shape(state: SessionState | undefined): string {
   if (state === undefined) return 'late';
   return 'from' in state ? `${state.kind}(${shape(state.from)})` : state.kind;
@@ -144,7 +145,7 @@ test('a load and a first prompt lock the agent, a change of agent does not', () 
   expect(changed(beginChange(OPEN, change())).agentLocked).toBe(false);
 });
 
-test('the directories of a load hold while it is under way', () => {
+test('the directories of a load apply while it is in progress', () => {
   const sent = loadSent(beginLoad(KNOWN, load()), undefined, ROOTS);
   expect(rootsOf(beginClose(sent, close()))).toEqual(ROOTS);
   expect(loaded(sent, { openParams: '{}', roots: undefined }).roots).toEqual(ROOTS);
@@ -195,14 +196,14 @@ const EVENTS = [
   'end',
 ] as const;
 
-test('in any history of legal events, each operation settles at most once, and nothing leads out of closed', () => {
+test('in any history of legal events, each operation settles at most once, and closed is final', () => {
   fc.assert(
     fc.property(fc.constantFrom('client', 'agent'), fc.array(fc.constantFrom(...EVENTS), { maxLength: 60 }), (origin, events) => {
       let state: SessionState = origin === 'agent' ? DISCOVERED : KNOWN;
       const begun = { load: [] as Load[], recovery: [] as Recovery[], change: [] as Change[], close: [] as Close[] };
       const settled = new Set<object>();
       const finish = <Name extends 'load' | 'recovery' | 'change' | 'close'>(name: Name, next: Parameters<typeof settle<Name>>[2]) => {
-        // Every operation ever begun tries, the late ones too.
+        // Every operation ever begun tries to settle, the late ones too.
         for (const op of begun[name]) {
           const after: SessionState | undefined = settle<Name>(state, op as never, next);
           if (after === undefined) continue;

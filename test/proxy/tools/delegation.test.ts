@@ -1,4 +1,4 @@
-// One agent asks another, where it depends on what comes when: nothing of the errand is left behind, whoever ends it.
+// Delegation where timing matters: nothing of the delegated session is left behind, whichever side ends it.
 import { expect, test } from 'vitest';
 import { delegateTool } from '../../../src/mcp/tools/builtin-tools.ts';
 import { open, UNANSWERED } from '../../e2e/harness.ts';
@@ -9,7 +9,7 @@ import { memoryGuard } from '../memory-guard.ts';
 const ENVELOPE = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
 const PERMISSION = { toolCall: { toolCallId: 't' }, options: [] };
 
-/** `left` asks `right`, whose session is called `errand`. */
+/** `left` delegates to `right`, whose session is called `delegated`. */
 async function sent(parts: Partial<Setup> = {}) {
   const [left, right] = [able('left'), able('right')];
   const toolAttachments = {
@@ -20,19 +20,19 @@ async function sent(parts: Partial<Setup> = {}) {
   const made = await connection([left, right], { mcp_transport: 'acp' }, { toolAttachments, ...parts });
   const { id } = await open(made.client, CWD, 'left');
   const [{ serverId }] = (await left.got('session/new')).msg.params.mcpServers;
-  right.on('session/new', () => ({ sessionId: 'errand' }));
+  right.on('session/new', () => ({ sessionId: 'delegated' }));
   right.on('session/prompt', () => UNANSWERED);
   const params = { name: 'delegate', arguments: { agent: 'right', prompt: 'count' }, _meta: ENVELOPE };
   const ask = () => left.request('mcp/message', { serverId, requestId: '1', method: 'tools/call', params }, 'call');
   return { ...made, left, right, id, ask };
 }
 
-test('what it asked and nobody has answered is taken back when its turn ends', async () => {
+test('unanswered requests of the delegated session are withdrawn when its turn ends', async () => {
   const { client, right, id, ask } = await sent();
   const answer = ask();
   const turn = await right.got('session/prompt');
-  const agentRequests = [right.request('session/request_permission', { sessionId: 'errand', ...PERMISSION })];
-  agentRequests.push(right.request('fs/read_text_file', { sessionId: 'errand', path: '/work/a' }));
+  const agentRequests = [right.request('session/request_permission', { sessionId: 'delegated', ...PERMISSION })];
+  agentRequests.push(right.request('fs/read_text_file', { sessionId: 'delegated', path: '/work/a' }));
   const asked = [await client.got('session/request_permission'), await client.got('fs/read_text_file')];
   expect(asked.map(({ msg }) => msg.params.sessionId)).toEqual([id, id]);
   right.reply(turn.msg, end);
@@ -42,24 +42,24 @@ test('what it asked and nobody has answered is taken back when its turn ends', a
   expect(client.all('$/cancel_request').map(({ msg }) => msg.params.requestId)).toEqual(asked.map(({ msg }) => msg.id));
 });
 
-test('when the call is taken back, what the other agent asks is no longer asked, and what it says is for nobody', async () => {
+test('when the call is cancelled, requests of the delegated agent are withdrawn and its updates are dropped', async () => {
   const { client, left, right, id, ask } = await sent();
   void ask();
   const turn = await right.got('session/prompt');
-  const permission = right.request('session/request_permission', { sessionId: 'errand', ...PERMISSION });
+  const permission = right.request('session/request_permission', { sessionId: 'delegated', ...PERMISSION });
   const asked = await client.got('session/request_permission');
   left.notify('$/cancel_request', { requestId: 'call' });
   await right.got('session/cancel');
   expect((await permission).result).toEqual({ outcome: { outcome: 'cancelled' } });
   expect((await client.got('$/cancel_request')).msg.params).toEqual({ requestId: asked.msg.id });
-  right.notify('session/update', { sessionId: 'errand', update: chunk('one more thing') });
-  expect((await right.refused('session/request_permission', { sessionId: 'errand', ...PERMISSION })).code).toBe(-32002);
+  right.notify('session/update', { sessionId: 'delegated', update: chunk('one more thing') });
+  expect((await right.refused('session/request_permission', { sessionId: 'delegated', ...PERMISSION })).code).toBe(-32002);
   right.reply(turn.msg, { stopReason: 'cancelled' });
-  expect((await right.got('session/close')).msg.params).toEqual({ sessionId: 'errand' });
-  expect([client.agentText('errand'), client.agentText(id), client.all('session/request_permission').length]).toEqual(['', '', 1]);
+  expect((await right.got('session/close')).msg.params).toEqual({ sessionId: 'delegated' });
+  expect([client.agentText('delegated'), client.agentText(id), client.all('session/request_permission').length]).toEqual(['', '', 1]);
 });
 
-test('when the call is taken back, the tools that the other agent was lent for it are too', async () => {
+test('when the call is cancelled, the host tools of the delegated session are revoked', async () => {
   const { client, left, right, ask } = await sent();
   void ask();
   const turn = await right.got('session/prompt');
@@ -74,12 +74,12 @@ test('when the call is taken back, the tools that the other agent was lent for i
   expect(client.all('session/request_permission')).toEqual([]);
 });
 
-test('what it asks before its session is open is the errand’s, and ends with it', async () => {
+test('requests before the delegated session is open belong to it and end with it', async () => {
   const { client, right, id, ask } = await sent();
   right.on('session/new', async () => {
-    void right.request('session/request_permission', { sessionId: 'errand', ...PERMISSION }, 'early');
+    void right.request('session/request_permission', { sessionId: 'delegated', ...PERMISSION }, 'early');
     await client.got('session/request_permission');
-    return { sessionId: 'errand' };
+    return { sessionId: 'delegated' };
   });
   void ask();
   await right.got('session/prompt');
@@ -88,34 +88,34 @@ test('what it asks before its session is open is the errand’s, and ends with i
   expect(answer.msg.result).toEqual({ outcome: { outcome: 'cancelled' } });
 });
 
-test('a terminal that it asked for before its session was open is its own, and is given back with the errand', async () => {
+test('a terminal created before the delegated session is open belongs to it and is released with it', async () => {
   const { client, right, ask } = await sent();
   client.on('terminal/create', () => UNANSWERED);
   right.on('session/new', async () => {
-    void right.request('terminal/create', { sessionId: 'errand', command: 'make' }, 'early');
+    void right.request('terminal/create', { sessionId: 'delegated', command: 'make' }, 'early');
     await client.got('terminal/create');
-    return { sessionId: 'errand' };
+    return { sessionId: 'delegated' };
   });
   const answer = ask();
   const turn = await right.got('session/prompt');
   client.reply((await client.got('terminal/create')).msg, { terminalId: 't' });
   client.on('terminal/output', () => ({ output: '', truncated: false }));
-  await right.call('terminal/output', { sessionId: 'errand', terminalId: 't' });
+  await right.call('terminal/output', { sessionId: 'delegated', terminalId: 't' });
   right.reply(turn.msg, end);
   await answer;
   expect((await client.got('terminal/release')).msg.params.terminalId).toBe('t');
 });
 
 // Seed 90046661 of the simulator.
-test('so is one that the policy asked about before the session was open, and the user allowed behind that', async () => {
+test('a terminal that the policy asked about before the session was open, and that the user allowed later, is released too', async () => {
   const { enforcement } = memoryGuard({ allow: ['delegate', 'mcp(switchboard:delegate)'], default: 'ask' });
   const { client, right, id, ask } = await sent({ enforcement });
   client.on('session/request_permission', () => UNANSWERED);
   client.on('terminal/create', () => ({ terminalId: 't' }));
   right.on('session/new', async () => {
-    void right.request('terminal/create', { sessionId: 'errand', command: 'make' }, 'early');
+    void right.request('terminal/create', { sessionId: 'delegated', command: 'make' }, 'early');
     await client.got('session/request_permission');
-    return { sessionId: 'errand' };
+    return { sessionId: 'delegated' };
   });
   const answer = ask();
   const turn = await right.got('session/prompt');
@@ -127,20 +127,20 @@ test('so is one that the policy asked about before the session was open, and the
   expect((await client.got('terminal/release')).msg.params).toEqual({ sessionId: id, terminalId: 't' });
 });
 
-test('a session that the editor has found meanwhile is left to the editor when the errand ends', async () => {
+test('a delegated session that the client has loaded meanwhile is left to the client', async () => {
   const { client, right, ask } = await sent();
-  right.on('session/list', () => ({ sessions: [{ sessionId: 'errand', cwd: CWD }] }));
+  right.on('session/list', () => ({ sessions: [{ sessionId: 'delegated', cwd: CWD }] }));
   const answer = ask();
   const turn = await right.got('session/prompt');
-  await client.call('session/load', { sessionId: 'errand', cwd: CWD, mcpServers: [] });
+  await client.call('session/load', { sessionId: 'delegated', cwd: CWD, mcpServers: [] });
   right.reply(turn.msg, end);
   await answer;
-  right.notify('session/update', { sessionId: 'errand', update: chunk('still here') });
+  right.notify('session/update', { sessionId: 'delegated', update: chunk('still here') });
   await client.until((msg) => msg.params?.update?.content?.text === 'still here');
   expect(right.all('session/close')).toEqual([]);
 });
 
-test('one that does not open a session is given up, and the answer names the limit and the setting that it is for', async () => {
+test('an agent that does not open a session is abandoned, and the error names the timeout and its setting', async () => {
   const clock = createStillClock();
   const { right, ask } = await sent({ clock });
   right.on('session/new', () => UNANSWERED);
@@ -149,20 +149,20 @@ test('one that does not open a session is given up, and the answer names the lim
   clock.advance(60_000);
   const [{ text }] = (await answer).result.result.content;
   expect(text).toMatch(/"right" did not open a session within 60000 ms\. .* agent_servers\.right\.timeouts\.initialize_ms/);
-  right.reply(asked.msg, { sessionId: 'errand' });
-  expect((await right.got('session/close')).msg.params).toEqual({ sessionId: 'errand' });
+  right.reply(asked.msg, { sessionId: 'delegated' });
+  expect((await right.got('session/close')).msg.params).toEqual({ sessionId: 'delegated' });
 });
 
-test('an agent that breaks the policy on an errand is called off, and the call has its answer though it goes on', async () => {
+test('a delegated agent that breaks the policy is cancelled, and the call is answered even if the agent continues', async () => {
   const clock = createStillClock();
   const policy = { deny: ['execute'], allow: ['delegate'], agents: { right: { on_violation: 'cancel' } } };
   const { client, right, ask } = await sent({ clock, enforcement: memoryGuard(policy).enforcement });
   const answer = ask();
   await right.got('session/prompt');
   const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'make', kind: 'execute', status: 'in_progress' };
-  right.notify('session/update', { sessionId: 'errand', update: call });
+  right.notify('session/update', { sessionId: 'delegated', update: call });
   await right.got('session/cancel');
-  expect((await right.refused('fs/read_text_file', { sessionId: 'errand', path: '/work/a' })).code).toBe(-32002);
+  expect((await right.refused('fs/read_text_file', { sessionId: 'delegated', path: '/work/a' })).code).toBe(-32002);
   expect(client.all('fs/read_text_file')).toEqual([]);
   clock.advance(10_000);
   expect((await answer).result.result.structuredContent).toMatchObject({ stop_reason: 'cancelled' });

@@ -1,8 +1,9 @@
+// Prompt content for agents without embedded resources.
 import { describe, expect, test } from 'vitest';
 import { degradeResource } from '../../../src/proxy/turns/degrade.ts';
 
-describe('an embedded resource for an agent that takes none', () => {
-  test('becomes text that names where it is from, if it is text', () => {
+describe('an embedded resource for an agent that does not support them', () => {
+  test('becomes text with its URI, if it is text', () => {
     const block = { type: 'resource', resource: { uri: 'file:///a/b.ts', text: 'const x = 1;\n', mimeType: 'text/typescript' } };
     expect(degradeResource(block)).toEqual({ type: 'text', text: '<context ref="file:///a/b.ts">\nconst x = 1;\n\n</context>' });
   });
@@ -18,7 +19,7 @@ describe('an embedded resource for an agent that takes none', () => {
     expect(degradeResource({ type: 'resource', resource: { uri: 'u', blob: '' }, ...kept })).toMatchObject(kept);
   });
 
-  test('has a name also where its address ends in a slash', () => {
+  test('has a name even if its URI ends in a slash', () => {
     expect(degradeResource({ type: 'resource', resource: { uri: 'file:///a/', blob: '' } })).toMatchObject({ name: 'file:///a/' });
   });
 });
@@ -33,6 +34,6 @@ test.each([
   null,
   'text',
   undefined,
-])('%j stays as it is', (block) => {
+])('%j is unchanged', (block) => {
   expect(degradeResource(block)).toBeUndefined();
 });

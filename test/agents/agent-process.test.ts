@@ -1,3 +1,4 @@
+// Agent processes: start, failure to start, and exit.
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -26,14 +27,14 @@ describe('an agent that cannot be started says why:', () => {
     });
   });
 
-  test.runIf(process.platform !== 'win32')('its command is a folder, or names what is not there to run it', async () => {
+  test.runIf(process.platform !== 'win32')('its command is a directory, or its interpreter is missing', async () => {
     const command = path.join(newFolder(), 'agent');
     writeFileSync(command, '#!/no/such/shell\n', { mode: 0o755 });
     expect(await start(script('', { command })).exit).toMatchObject({ why: expect.stringContaining('its first line names') });
     expect(await start(script('', { command: path.dirname(command) })).exit).toMatchObject({ why: 'the command is a directory' });
   });
 
-  test('its folder is missing', async () => {
+  test('its working directory is missing', async () => {
     const cwd = path.join(newFolder(), 'gone');
     expect(await start(script('', { cwd })).exit).toEqual({
       kind: 'unstartable',
@@ -50,13 +51,13 @@ describe('an agent that cannot be started says why:', () => {
     const { agent, exit } = start(script('', options()));
     expect(await exit).toMatchObject({ kind: 'unstartable', why: expect.any(String) });
     expect(agent.pid).toBeUndefined();
-    // Whoever talks to it meanwhile does not have to know.
+    // Writes in the meantime are harmless.
     agent.toAgent.write('{}\n');
     agent.kill();
     await agent.stop();
   });
 
-  test('and whoever asks later hears the same', async () => {
+  test('and later listeners get the same reason', async () => {
     const { agent, exit } = start(script('', { command: '/no/such/command' }));
     const first = await exit;
     expect(await new Promise((resolve) => agent.onExit(resolve))).toEqual(first);
@@ -64,7 +65,7 @@ describe('an agent that cannot be started says why:', () => {
 });
 
 describe('an agent is started', () => {
-  test('without a shell: its arguments are what they are', async () => {
+  test('without a shell: its arguments are passed literally', async () => {
     const args = ['$HOME', '; echo no', '*', "it's", ''];
     const { said, exit } = start(
       script('', { args: ['-e', 'process.stdout.write(JSON.stringify(process.argv.slice(1)))', '--', ...args] }),
@@ -73,7 +74,7 @@ describe('an agent is started', () => {
     expect(JSON.parse(said())).toEqual(args);
   });
 
-  test('with our environment and its own over it, in its folder', async () => {
+  test('with our environment overridden by its own, in its working directory', async () => {
     const cwd = newFolder();
     vi.stubEnv('FROM_US', 'ours');
     vi.stubEnv('FROM_BOTH', 'ours');
@@ -84,7 +85,7 @@ describe('an agent is started', () => {
     expect(said()).toBe(`ours,its own,1,${cwd}`);
   });
 
-  test('as the leader of a group of its own', async () => {
+  test('as the leader of its own process group', async () => {
     const { agent, says } = start(script("setInterval(() => {}, 1000); process.stdout.write('ready')"));
     await says('ready');
     expect(isGroupRunning(agent.pid as number)).toBe(true);
@@ -93,8 +94,8 @@ describe('an agent is started', () => {
   });
 });
 
-describe('the end of an agent', () => {
-  test('is told with its code, to all who asked, once', async () => {
+describe('the exit of an agent', () => {
+  test('is reported with its code, to every listener, once', async () => {
     const { agent, exit } = start(script('process.exit(41)'));
     const listener = vi.fn();
     agent.onExit(listener);
@@ -103,29 +104,29 @@ describe('the end of an agent', () => {
     expect(listener).toHaveBeenCalledTimes(1);
   });
 
-  test('is told with its signal', async () => {
+  test('is reported with its signal', async () => {
     expect(await start(script("process.kill(process.pid, 'SIGKILL')")).exit).toEqual({ kind: 'exited', code: null, signal: 'SIGKILL' });
   });
 
-  test('is told after everything it wrote, also when that is read a little late', async () => {
+  test('is reported after all its output, even if that is read late', async () => {
     const { agent, said, exit } = start(script("process.stdout.write('x'.repeat(50_000) + 'last'); process.stderr.write('why')"));
     agent.fromAgent.pause();
     let saidAtExit: number | undefined;
     agent.onExit(() => {
       saidAtExit = said().length;
     });
-    await vi.waitFor(() => expect(() => process.kill(agent.pid as number, 0)).toThrow(), { interval: 5, timeout: 10_000 }); // over, and cleared away by us
+    await vi.waitFor(() => expect(() => process.kill(agent.pid as number, 0)).toThrow(), { interval: 5, timeout: 10_000 }); // exited and reaped
     agent.fromAgent.resume();
     await exit;
     expect(saidAtExit).toBe(50_004);
     expect(agent.stderrTail()).toEqual(['why']);
   });
 
-  test('is told after everything it wrote, also when whoever reads pauses more than once', async () => {
+  test('is reported after all its output, even if the reader pauses more than once', async () => {
     const { agent, said, exit } = start(script("require('fs').writeSync(1, 'x'.repeat(150_000) + 'last')"));
     agent.fromAgent.on('data', () => {
       agent.fromAgent.pause();
-      setTimeout(() => agent.fromAgent.resume(), 400); // longer than last words are waited for
+      setTimeout(() => agent.fromAgent.resume(), 400); // longer than the wait for the last output
     });
     let saidAtExit: number | undefined;
     agent.onExit(() => {
@@ -135,7 +136,7 @@ describe('the end of an agent', () => {
     expect(saidAtExit).toBe(150_004);
   });
 
-  test('is told soon though a child of its own holds its output open', async () => {
+  test('is reported soon even if a child keeps its output open', async () => {
     const { agent, says, said, exit } = start(
       script(
         `const child = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
@@ -152,7 +153,7 @@ describe('the end of an agent', () => {
     await vi.waitFor(() => expect(isRunning(child)).toBe(false), { timeout: 10_000 });
   });
 
-  test('that an agent which never reads meets does not break whoever writes to it', async () => {
+  test('does not break writes to an agent that never reads', async () => {
     const { agent, exit } = start(script('setTimeout(() => process.exit(0), 50)'));
     for (let n = 0; n < 50; n++) agent.toAgent.write('x'.repeat(100_000));
     expect(await exit).toMatchObject({ kind: 'exited', code: 0 });
@@ -161,7 +162,7 @@ describe('the end of an agent', () => {
   });
 });
 
-test('the last 200 lines of what it says on stderr are kept', async () => {
+test('the last 200 lines of its stderr are kept', async () => {
   const { agent, exit } = start(script("for (let n = 0; n < 1000; n++) process.stderr.write('line ' + n + '\\n')"));
   await exit;
   expect(agent.stderrTail()).toEqual(Array.from({ length: 200 }, (_, n) => `line ${800 + n}`));

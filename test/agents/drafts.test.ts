@@ -1,4 +1,4 @@
-// What a switchboard that was killed leaves half written.
+// Temporary files that a killed switchboard leaves behind.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -30,7 +30,7 @@ function plant(name: string, ageMs = 0): string {
 }
 const left = () => readdirSync(dir, { recursive: true, withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [entry.name] : []));
 
-test('drafts of processes that are no more are removed, wherever they lie; those of living ones stay, and so does what only looks like one', () => {
+test('drafts of exited processes are removed in every directory; those of running processes stay, and so do files with similar names', () => {
   const { pid: dead } = spawnSync(process.execPath, ['--version']);
   plant(draftOf('running/12-mark.json', dead));
   plant(draftOf('capabilities.json', dead));
@@ -40,13 +40,13 @@ test('drafts of processes that are no more are removed, wherever they lie; those
   expect(left().sort()).toEqual(kept.map((name) => path.basename(name)).sort());
 });
 
-test('a draft that is older than any takes to write is removed, whoever has the number of its process now', () => {
+test('a draft that is older than any write takes is removed, even if its pid is in use again', () => {
   plant(draftOf('running/13-mark.json'), 2 * HOUR_MS);
   tidy();
   expect(left()).toEqual([]);
 });
 
-test('where nothing was ever written there is nothing to do', () => {
+test('without a state directory there is nothing to do', () => {
   rmSync(dir, { recursive: true });
   tidy();
   expect(existsSync(dir)).toBe(false);

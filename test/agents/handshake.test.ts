@@ -1,3 +1,4 @@
+// Reading an agent's answer to initialize.
 import { describe, expect, test } from 'vitest';
 import { readHandshake } from '../../src/agents/handshake.ts';
 import { ProxyError } from '../../src/errors.ts';
@@ -13,7 +14,7 @@ function answer(body: string): Frame {
 const read = (body: string) => readHandshake('codex', answer(body));
 
 describe('an answer to initialize', () => {
-  test('is kept as read and as written', () => {
+  test('is kept parsed and as written', () => {
     const text = '{ "protocolVersion":1, "agentCapabilities":{"loadSession":true,"n":1.0}, "_meta":{"big":9007199254740993} }';
     const handshake = read(`,"result":${text}`);
     expect(handshake).not.toBeInstanceOf(Error);
@@ -26,7 +27,7 @@ describe('an answer to initialize', () => {
     ['"1"', '"1"'],
     ['null', 'null'],
     ['1.5', '1.5'],
-  ])('of version %s makes the agent unusable, and says so', (version, said) => {
+  ])('with version %s makes the agent unusable, with a message', (version, said) => {
     const error = read(`,"result":{"protocolVersion":${version}}`);
     expect(error).toBeInstanceOf(ProxyError);
     expect(error).toMatchObject({ key: 'AGENT_VERSION', data: { agent: 'codex', supported: [1] } });
@@ -34,7 +35,7 @@ describe('an answer to initialize', () => {
   });
 
   test.each([',"result":{}', ',"result":null', ',"result":[]', ',"result":"1"', ',"result":1'])(
-    'without a version makes it unusable: %s',
+    'without a version makes the agent unusable: %s',
     (body) => {
       expect(read(body)).toMatchObject({ key: 'AGENT_VERSION', message: expect.stringContaining('version unknown') });
     },
@@ -50,7 +51,7 @@ describe('an answer to initialize', () => {
     });
   });
 
-  test.each(['null', '{}', '"no"', '{"message":5}'])('that is an error without words has none: %s', (error) => {
+  test.each(['null', '{}', '"no"', '{"message":5}'])('that is an error without a message has no reason: %s', (error) => {
     expect(read(`,"error":${error}`)).toMatchObject({ key: 'AGENT_REFUSED', message: expect.stringContaining('no reason given') });
   });
 
@@ -61,7 +62,7 @@ describe('an answer to initialize', () => {
     });
   });
 
-  test('with both a result and an error, or with neither, is no answer', () => {
+  test('with both a result and an error, or with neither, is invalid', () => {
     expect(read(',"result":{"protocolVersion":1},"error":{"code":1,"message":"no"}')).toBeInstanceOf(ProxyError);
     expect(read('')).toBeInstanceOf(ProxyError);
   });

@@ -1,4 +1,4 @@
-// Real little programs as agents, each in a process group of its own, ended with the test whatever comes of it.
+// Small real programs as agents, each in its own process group, ended with the test in any case.
 import { readdirSync, readFileSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 import { startAgentProcess } from '../../src/agents/agent-process.ts';
@@ -7,7 +7,7 @@ import type { Exit, Transport } from '../../src/transports/transport.ts';
 
 type Options = Parameters<typeof agentSpec>[1];
 
-/** A program given as the text of a script, in plain JavaScript. */
+/** A program given as the text of a script in plain JavaScript. */
 export const script = (text: string, more: Partial<Options> = {}): AgentSpec =>
   agentSpec('agent', { command: process.execPath, args: ['-e', text], ...more });
 
@@ -21,7 +21,7 @@ export function start(spec: AgentSpec) {
   return {
     agent,
     said: () => text,
-    /** Until it has said so. */
+    /** Resolves once it has printed this. */
     async says(what: string): Promise<void> {
       while (!text.includes(what)) await new Promise((resolve) => agent.fromAgent.once('data', resolve));
     },
@@ -33,10 +33,10 @@ function exitOf(agent: Transport): Promise<Exit> {
   return new Promise((resolve) => agent.onExit(resolve));
 }
 
-/** Whether a process still runs. One that is over and only waits to be cleared away by the system does not. */
+/** Whether a process still runs. A zombie does not. */
 export const isRunning = (pid: number): boolean => running(({ pid: own }) => own === pid, pid);
 
-/** Whether anything of a process group still runs. */
+/** Whether any process of a group still runs. */
 export const isGroupRunning = (leader: number): boolean => running(({ group }) => group === leader, -leader);
 
 function running(isMeant: (process: { pid: number; group: number }) => boolean, target: number): boolean {
@@ -57,7 +57,7 @@ function livingProcesses() {
       const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return state === 'Z' || state === 'X' ? [] : [{ pid: Number(name), group: Number(group) }];
     } catch {
-      return []; // gone meanwhile
+      return []; // exited meanwhile
     }
   });
 }

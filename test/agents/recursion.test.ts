@@ -1,3 +1,4 @@
+// Recognising switchboard itself among the configured agents.
 import { expect, test } from 'vitest';
 import { depthOf, isOurProxy } from '../../src/agents/recursion.ts';
 
@@ -10,7 +11,7 @@ test.each([
   ['C:\\Program Files\\nodejs\\node.exe', ['C:\\x\\bin\\switchboard.js', 'acp']],
   ['npx', ['-y', 'acp-switchboard@0.1.0', 'acp']],
   ['switchboard.cmd', ['acp', '--agent', 'claude']],
-])('%s %j is the switchboard', (command, args) => {
+])('%s %j is switchboard itself', (command, args) => {
   expect(isOurProxy(command, args)).toBe(true);
 });
 
@@ -21,11 +22,11 @@ test.each([
   ['git', ['clone', 'acp-switchboard']],
   ['/home/me/switchboard/agent', ['acp']],
   ['node', ['agent.js', '/x/bin/switchboard.js']],
-])('%s %j is not', (command, args) => {
+])('%s %j is not switchboard', (command, args) => {
   expect(isOurProxy(command, args)).toBe(false);
 });
 
-test('a depth that is none counts as none', () => {
+test('an invalid depth counts as zero', () => {
   expect([undefined, '', '2', '-1', 'x'].map((value) => depthOf(value === undefined ? {} : { SWITCHBOARD_DEPTH: value }))).toEqual([
     0, 0, 2, 0, 0,
   ]);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { agentCommand, readAgentCommand } from '../../src/router/config-options.ts';
 
-test('the command is called agent and hints at the names', () => {
+test('the command is called agent and its hint lists the names', () => {
   expect(agentCommand(['claude', 'codex'])).toMatchObject({ name: 'agent', input: { hint: 'claude | codex' } });
 });
 
@@ -19,7 +19,7 @@ describe('a prompt that is the command', () => {
   });
 });
 
-describe('a prompt that is anything else is the agent’s to read:', () => {
+describe('a prompt that is not the command goes to the agent:', () => {
   test.each([
     ['a sentence behind it', [{ type: 'text', text: '/agent codex please fix this' }]],
     ['a word before it', [{ type: 'text', text: 'use /agent codex' }]],

@@ -11,7 +11,7 @@ describe('a method of one agent among several', () => {
     expect(namespaced(AGENT, method)).toEqual({ ...method, id: 'codex/key', name: 'Codex CLI: API key' });
   });
 
-  test('finds its way back, whatever its id looks like', () => {
+  test('is mapped back, whatever its id looks like', () => {
     const agentName = fc.stringMatching(/^[A-Za-z0-9][\w.-]*$/);
     fc.assert(
       fc.property(agentName, fc.string(), (name, id) => {
@@ -20,23 +20,23 @@ describe('a method of one agent among several', () => {
     );
   });
 
-  test.each(['key', '/key', ''])('%j is none of ours', (id) => {
+  test.each(['key', '/key', ''])('%j is not a prefixed id', (id) => {
     expect(splitMethodId(id)).toBeUndefined();
   });
 });
 
 describe('a method that runs in a terminal', () => {
-  test('runs our command, which runs the agent’s with the arguments it gave', () => {
+  test("runs our command, which runs the agent's with its arguments", () => {
     const method = { id: 'login', name: 'Log in', type: 'terminal', args: ['--login', '--device'], env: { A: '1' } };
     expect(repointed('codex', method)).toEqual({ ...method, args: ['--auth', 'codex', '--', '--login', '--device'] });
     expect(namespaced(AGENT, method)).toMatchObject({ id: 'codex/login', args: ['--auth', 'codex', '--', '--login', '--device'] });
   });
 
-  test('needs no arguments of its own', () => {
+  test('needs no arguments', () => {
     expect(repointed('codex', { id: 'login', name: 'Log in', type: 'terminal' }).args).toEqual(['--auth', 'codex', '--']);
   });
 
-  test('of any other type is left alone', () => {
+  test('of any other type is unchanged', () => {
     for (const type of [undefined, 'agent', 'env_var']) {
       const method = { id: 'key', name: 'Key', ...(type !== undefined && { type }), args: ['x'] };
       expect(repointed('codex', method)).toBe(method);

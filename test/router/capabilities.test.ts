@@ -14,14 +14,14 @@ const merged = (...each: readonly (Capabilities | null | undefined)[]) =>
     { version: '9.9.9' },
   ).agentCapabilities as Record<string, unknown>;
 
-/** A capability object with one thing at `path`. */
+/** A capability object with one value at `path`. */
 const having = (path: string, value: unknown): Capabilities =>
   path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Capabilities;
 const at = (value: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((inner, key) => (inner as Record<string, unknown> | undefined)?.[key], value);
 const isPromised = (value: unknown) => value !== undefined && value !== null && value !== false;
 
-describe('one agent with it is enough for', () => {
+describe('one agent is enough for', () => {
   test.each([
     ['loadSession', true],
     ['sessionCapabilities.resume', {}],
@@ -39,7 +39,7 @@ describe('one agent with it is enough for', () => {
     expect(isPromised(at(merged({}, {}), path))).toBe(false);
   });
 
-  test('a session capability that nobody has heard of yet, with what it says', () => {
+  test('an unknown session capability, with its value', () => {
     const path = 'sessionCapabilities.teleport';
     expect(at(merged({}, having(path, { range: [1, 2] })), path)).toEqual({ range: [1, 2] });
   });
@@ -67,19 +67,19 @@ describe('all agents must have', () => {
   });
 });
 
-describe('what is always or never promised', () => {
-  test('closing a session always is: an agent without it is sent a cancel instead', () => {
+describe('capabilities that are always or never offered', () => {
+  test('closing a session always is: an agent without it gets a cancel instead', () => {
     expect(at(merged({}, {}), 'sessionCapabilities.close')).toEqual({});
     expect(at(merged(null, having('sessionCapabilities.close', { x: 1 })), 'sessionCapabilities.close')).toEqual({ x: 1 });
   });
 
-  test('listing sessions always is: of an agent without it we list what was opened through us', () => {
+  test('listing sessions always is: for an agent without it, sessions opened through the proxy are listed', () => {
     expect(at(merged({}, {}), 'sessionCapabilities.list')).toEqual({});
     expect(at(merged(null, having('sessionCapabilities.list', { x: 1 })), 'sessionCapabilities.list')).toEqual({ x: 1 });
     expect(at(merged(), 'sessionCapabilities.list')).toBeUndefined();
   });
 
-  test('loading a session is once there are transcripts: they tell what an agent cannot', () => {
+  test('loading a session is if there are transcripts, which replace a missing capability', () => {
     const [plain] = [{ name: 'a', title: 'A', result: { protocolVersion: 1, agentCapabilities: {} } }];
     expect(mergeInitialize([plain], { version: '1', transcripts: {} }).agentCapabilities).toMatchObject({ loadSession: true });
     expect(mergeInitialize([plain], { version: '1' }).agentCapabilities).toMatchObject({ loadSession: false });
@@ -89,12 +89,12 @@ describe('what is always or never promised', () => {
   test.each([
     ['providers', { list: {} }],
     ['someFutureCapability', true],
-  ])('%s never is, since nothing routes it', (path, value) => {
+  ])('%s never is, because nothing routes it', (path, value) => {
     const has = having(path, value);
     expect(isPromised(at(merged(has, has), path))).toBe(false);
   });
 
-  test.each([[null], [false]])('%s means no, just like nothing', (no) => {
+  test.each([[null], [false]])('%s means no, like a missing value', (no) => {
     const all = merged(
       {
         loadSession: no,
@@ -109,7 +109,7 @@ describe('what is always or never promised', () => {
     expect(all).not.toHaveProperty('auth');
   });
 
-  test('an agent that was late counts as the least an agent can be, and takes nothing away that one agent suffices for', () => {
+  test('a late agent counts with minimal capabilities and removes nothing for which one agent is enough', () => {
     const rich = { loadSession: true, promptCapabilities: { image: true, embeddedContext: true }, sessionCapabilities: { list: {} } };
     expect(merged(rich, BASELINE.agentCapabilities)).toMatchObject({
       loadSession: true,
@@ -118,7 +118,7 @@ describe('what is always or never promised', () => {
     });
   });
 
-  test('no agent at all promises nothing', () => {
+  test('without agents nothing is offered', () => {
     expect(merged()).toMatchObject({
       loadSession: false,
       promptCapabilities: { image: false, audio: false, embeddedContext: false },
@@ -127,7 +127,7 @@ describe('what is always or never promised', () => {
   });
 });
 
-describe('what vendors add', () => {
+describe('vendor extensions', () => {
   const agents = [
     answered(
       'one',
@@ -139,7 +139,7 @@ describe('what vendors add', () => {
     answered('two', { _meta: { other: 1 } }),
   ];
 
-  test('is not merged but listed under the agent it belongs to', () => {
+  test('are listed under their agent instead of merged', () => {
     const { agentCapabilities } = mergeInitialize(agents, { version: '9.9.9' });
     expect(agentCapabilities?._meta).toEqual({
       'acp-switchboard': {
@@ -153,21 +153,21 @@ describe('what vendors add', () => {
     expect(agentCapabilities?.auth).toEqual({ logout: {} });
   });
 
-  test('says which agents a vendor method can go to', () => {
+  test('determine which agents get a vendor method', () => {
     expect(agentsWithVendor(agents, 'acme')).toEqual(['one']);
     expect(agentsWithVendor(agents, 'constructor')).toEqual([]);
     expect(agentsWithVendor([answered('bare', null)], 'acme')).toEqual([]);
   });
 });
 
-test('the answer is ours by name and version, and speaks version 1', () => {
+test('the answer has our name and version, and protocol version 1', () => {
   expect(mergeInitialize([answered('one', {}, { agentInfo: { name: 'one', version: '1' } })], { version: '9.9.9' })).toMatchObject({
     protocolVersion: 1,
     agentInfo: { name: 'acp-switchboard', version: '9.9.9' },
   });
 });
 
-test('authentication methods are those of all agents, each under its own name', () => {
+test('authentication methods of all agents are listed with their agent', () => {
   const { authMethods } = mergeInitialize(
     [
       answered('one', {}, { authMethods: [{ id: 'key', name: 'API key' }] }),
@@ -182,7 +182,7 @@ test('authentication methods are those of all agents, each under its own name', 
   ]);
 });
 
-describe('whether an agent offers something', () => {
+describe('whether an agent offers a capability', () => {
   const result: InitializeResult = {
     protocolVersion: 1,
     agentCapabilities: { loadSession: true, sessionCapabilities: { list: {}, resume: null, close: false } },
@@ -198,7 +198,7 @@ describe('whether an agent offers something', () => {
     expect(offers(result, ...path)).toBe(expected);
   });
 
-  test('one that has not answered offers nothing', () => {
+  test('an agent that has not answered offers nothing', () => {
     expect(offers(undefined, 'loadSession')).toBe(false);
     expect(offers({ protocolVersion: 1, agentCapabilities: null }, 'loadSession')).toBe(false);
   });

@@ -42,7 +42,7 @@ const owning = (...ids: readonly string[]): AgentOptions => ({
 });
 
 describe('the agent option', () => {
-  test('is a select of all agents, first in the list, with the current one chosen', () => {
+  test('is a select of all agents, first in the list, with the current one selected', () => {
     const [first] = addedOptions(NO_OPTIONS, CHOICE);
     expect(first).toMatchObject({
       id: 'agent',
@@ -62,14 +62,14 @@ describe('the agent option', () => {
     expect(first).toMatchObject({ currentValue: 'codex', options: [{ value: 'codex', name: 'Codex CLI' }] });
   });
 
-  test('gives way to an option of the agent that has its name', () => {
+  test('gets another id if the agent has an option with its id', () => {
     expect(agentOptionId(NO_OPTIONS)).toBe('agent');
     expect(agentOptionId(owning('model'))).toBe('agent');
     expect(agentOptionId(owning('agent'))).toBe('switchboard-agent');
     expect(addedOptions(owning('agent'), CHOICE)[0]?.id).toBe('switchboard-agent');
   });
 
-  test('is known by the name it has beside another agent, unless this agent has an option of that name', () => {
+  test('is recognised by the id it has at another agent, unless this agent has an option with that id', () => {
     expect(isAgentOption(NO_OPTIONS, 'agent')).toBe(true);
     expect(isAgentOption(NO_OPTIONS, 'switchboard-agent')).toBe(true);
     expect(isAgentOption(owning('agent'), 'agent')).toBe(false);
@@ -79,35 +79,35 @@ describe('the agent option', () => {
     expect(isAgentOption(NO_OPTIONS, undefined)).toBe(false);
   });
 
-  test('has an id of its own also when the agent is itself a switchboard before a switchboard', () => {
+  test('has a unique id even if the agent is itself a switchboard behind a switchboard', () => {
     const options = owning('switchboard-agent', 'agent');
     expect(options.ownIds).not.toContain(agentOptionId(options));
   });
 });
 
-describe('options of the agent’s own', () => {
-  test('stay as it wrote them, byte for byte, behind ours', () => {
+describe("an agent's own options", () => {
+  test('stay unchanged, byte for byte, after ours', () => {
     const own = '{ "id":"x", "currentValue" : 1.0,"_meta":{"n":9007199254740993} } , {"id":"\\u0079"}';
     const list = completeList({ ...NO_OPTIONS, own, ownIds: ['x', 'y'] }, CHOICE);
     expect(list.endsWith(`,${own}]`)).toBe(true);
     expect(JSON.parse(list).map(({ id }: { id: string }) => id)).toEqual(['agent', 'x', 'y']);
   });
 
-  test('that are an empty list leave ours alone in it', () => {
+  test('that are an empty list leave only ours', () => {
     expect(JSON.parse(completeList({ ...NO_OPTIONS, own: '' }, CHOICE))).toHaveLength(1);
   });
 
-  test('need no stand-ins beside them', () => {
+  test('need no stand-ins', () => {
     for (const own of ['{"id":"thought"}', ''])
       expect(addedOptions({ own, ownIds: ['thought'], modes: MODES, models: MODELS }, CHOICE).map(({ id }) => id)).toEqual(['agent']);
     expect(standInFor({ own: '', ownIds: [], modes: MODES, models: MODELS }, 'mode')).toBeUndefined();
   });
 });
 
-describe('an agent that has only modes or models', () => {
+describe('an agent with only modes or models', () => {
   const options: AgentOptions = { ...NO_OPTIONS, modes: MODES, models: MODELS };
 
-  test('has them as options, since editors look at nothing else once there is a list', () => {
+  test('gets them as options, because clients ignore modes once there is a list', () => {
     expect(addedOptions(options, CHOICE).slice(1)).toEqual([
       {
         id: 'mode',
@@ -134,21 +134,21 @@ describe('an agent that has only modes or models', () => {
     ]);
   });
 
-  test('is set by the request the option stands for', () => {
+  test('is set by the request that the option stands for', () => {
     expect(standInFor(options, 'mode')).toBe('mode');
     expect(standInFor(options, 'model')).toBe('model');
     expect(standInFor(options, 'agent')).toBeUndefined();
     expect(standInFor({ ...options, models: undefined }, 'model')).toBeUndefined();
   });
 
-  test('shows the mode and the model it has changed to, and keeps the rest', () => {
+  test('shows the mode and model it changed to, and keeps the rest', () => {
     const changed = withModel(withMode(options, 'code'), 'm2');
     expect(addedOptions(changed, CHOICE).map(({ currentValue }) => currentValue)).toEqual(['claude', 'code', 'm2']);
     expect(changed.modes?.availableModes).toBe(MODES.availableModes);
     expect(options.modes?.currentModeId).toBe('ask');
   });
 
-  test('and one that has neither does not get them by being told', () => {
+  test('without both gets neither from an update', () => {
     expect(withMode(NO_OPTIONS, 'code')).toBe(NO_OPTIONS);
     expect(withModel(NO_OPTIONS, 'm2')).toBe(NO_OPTIONS);
   });

@@ -8,13 +8,13 @@ const entry = (sessionId: string, updatedAt?: string): Listed => ({ sessionId, u
 const ids = (page: readonly Listed[]) => page.map(({ sessionId }) => sessionId);
 
 describe('a page over several agents', () => {
-  test('is newest first, whoever the sessions belong to and however they write the time', () => {
+  test('is newest first across agents, however they format the time', () => {
     const one = [entry('a', '2026-03-01T00:00:00Z'), entry('b', '2026-01-01T00:00:00Z')];
     const two = [entry('c', '2026-02-01T12:00:00+02:00'), entry('d', '2026-03-01T00:00:01.500Z')];
     expect(ids(mergePage([one, two]))).toEqual(['d', 'a', 'c', 'b']);
   });
 
-  test('has entries without a usable time last, in the order of the agents', () => {
+  test('has entries without a valid time last, in the order of the agents', () => {
     const pages = [
       [entry('a'), entry('b', 'yesterday')],
       [entry('c', '2026-01-01T00:00:00Z'), entry('d')],
@@ -28,7 +28,7 @@ describe('a page over several agents', () => {
     expect(mergePage([[first], [again, entry('b')]]).map(({ text }) => text)).toEqual(['first', '{"sessionId":"b"}']);
   });
 
-  test('loses nobody, doubles nobody and never goes back in time', () => {
+  test('loses and repeats no session and never goes back in time', () => {
     const time = fc.option(
       fc.date({ min: new Date('1971-01-01'), max: new Date('2099-01-01'), noInvalidDate: true }).map((date) => date.toISOString()),
       { nil: undefined },
@@ -45,7 +45,7 @@ describe('a page over several agents', () => {
     );
   });
 
-  test('leaves the pages of the agents as they are', () => {
+  test("leaves the agents' pages unchanged", () => {
     const pages = [[entry('a'), entry('b', '2026-01-01T00:00:00Z')]];
     const before = JSON.stringify(pages);
     mergePage(pages);
@@ -56,7 +56,7 @@ describe('a page over several agents', () => {
 describe('a cursor', () => {
   const anyCwd = fc.option(anyText, { nil: undefined });
 
-  test('comes back as it was written, with the same filter', () => {
+  test('is returned as it was written, with the same filter', () => {
     const next = fc.dictionary(fc.stringMatching(/^[A-Za-z0-9][\w.-]*$/), anyText, { minKeys: 1 });
     fc.assert(
       fc.property(next, anyCwd, (cursors, cwd) => {
@@ -67,7 +67,7 @@ describe('a cursor', () => {
     );
   });
 
-  test('is not written when every agent is through', () => {
+  test('is absent once every agent has sent its last page', () => {
     expect(writeCursor({ next: {}, cwd: '/w' })).toBeUndefined();
   });
 
@@ -96,7 +96,7 @@ describe('a cursor', () => {
     expect(readCursor(text, undefined)).toBeUndefined();
   });
 
-  test('that is any other text is refused and never throws', () => {
+  test('with any other text is refused and never throws', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         expect(readCursor(text, undefined)).toBeUndefined();

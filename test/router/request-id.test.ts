@@ -5,7 +5,7 @@ import fc from '../generated.ts';
 
 const anyText = fc.string({ unit: fc.nat({ max: 0xd7ff }).map((code) => String.fromCodePoint(code)) });
 
-describe('ids that mean the same meet', () => {
+describe('ids with the same meaning are equal', () => {
   test.each([
     ['"a"', '"\\u0061"'],
     ['"é"', '"\\u00e9"'],
@@ -20,7 +20,7 @@ describe('ids that mean the same meet', () => {
   });
 });
 
-describe('ids that mean something else do not', () => {
+describe('ids with different meanings are not equal', () => {
   test.each([
     ['1', '"1"'],
     ['1', '-1'],
@@ -39,7 +39,7 @@ describe('ids that mean something else do not', () => {
     expect(canonicalId(one)).not.toBe(canonicalId(other));
   });
 
-  test('any two texts, any two whole numbers', () => {
+  test('any two strings, any two integers', () => {
     const token = fc.oneof(
       anyText.map((text) => JSON.stringify(text)),
       fc.bigInt().map(String),
@@ -52,7 +52,7 @@ describe('ids that mean something else do not', () => {
   });
 });
 
-test('every JSON value has one, and it stays the same when read again', () => {
+test('every JSON value has a key, which does not change when read again', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const once = canonicalId(JSON.stringify(value));

@@ -11,7 +11,7 @@ const route = (method: string, kind: Kind, at: { singleAgent: boolean; hasSessio
 
 type Row = readonly [method: string, kind: Kind, key: Key, singleAgent: Receiver, several: Receiver];
 
-/** Each method as the table has it: a change there is a change of the protocol's routing, and is made here too. */
+/** Each method as the table has it. A change there changes the routing, and must be made here too. */
 const CLIENT_ROWS: readonly Row[] = [
   ['initialize', 'request', 'none', 'proxy', 'proxy'],
   ['authenticate', 'request', 'methodId', 'owner', 'named'],
@@ -65,15 +65,18 @@ describe('a method of the protocol', () => {
     expect(AGENT_ROWS.map(([method]) => method).sort()).toEqual(Object.keys(FROM_AGENT).sort());
   });
 
-  test.each(CLIENT_ROWS)('%s (a %s, by %s) goes alone to %s, with several agents to %s', (method, kind, key, singleAgent, several) => {
-    for (const hasSession of [true, false])
-      for (const [isSingleAgent, receiver] of [[true, singleAgent] as const, [false, several] as const])
-        expect(route(method, kind, { singleAgent: isSingleAgent, hasSession })).toEqual(
-          receiver === 'nobody' ? { to: 'nobody' } : { to: 'step', method, key, receiver },
-        );
-  });
+  test.each(CLIENT_ROWS)(
+    '%s (a %s, by %s) goes to %s with one agent, and to %s with several',
+    (method, kind, key, singleAgent, several) => {
+      for (const hasSession of [true, false])
+        for (const [isSingleAgent, receiver] of [[true, singleAgent] as const, [false, several] as const])
+          expect(route(method, kind, { singleAgent: isSingleAgent, hasSession })).toEqual(
+            receiver === 'nobody' ? { to: 'nobody' } : { to: 'step', method, key, receiver },
+          );
+    },
+  );
 
-  test.each(CLIENT_ROWS)('%s in the clothes of the other kind than %s is not that method', (method, kind) => {
+  test.each(CLIENT_ROWS)('%s sent as the other kind than %s is not that method', (method, kind) => {
     const other = kind === 'request' ? 'notification' : 'request';
     expect(route(method, other, { singleAgent: true })).toEqual({ to: 'singleAgent' });
     expect(route(method, other, { singleAgent: false, hasSession: true })).toEqual({ to: 'owner' });
@@ -81,20 +84,20 @@ describe('a method of the protocol', () => {
   });
 
   test.each(AGENT_ROWS)(
-    '%s of an agent (a %s, by %s) goes alone to %s, with several agents to %s',
+    '%s of an agent (a %s, by %s) goes to %s with one agent, and to %s with several',
     (method, kind, key, singleAgent, several) => {
       expect(routeFromAgent({ method, kind })).toEqual({ kind, key, singleAgent, several });
     },
   );
 
-  test.each(AGENT_ROWS)('%s of an agent in the clothes of the other kind than %s passes', (method, kind) => {
+  test.each(AGENT_ROWS)('%s of an agent sent as the other kind than %s passes', (method, kind) => {
     const other = kind === 'request' ? 'notification' : 'request';
     expect(routeFromAgent({ method, kind: other })).toEqual({ key: 'none', singleAgent: 'client', several: 'client' });
   });
 });
 
 describe('any other method', () => {
-  test.each(['_acme/do', '_acme', 'future/method', 'constructor', '__proto__', ''])('%j goes to the one agent there is', (method) => {
+  test.each(['_acme/do', '_acme', 'future/method', 'constructor', '__proto__', ''])('%j goes to the only agent', (method) => {
     for (const kind of ['request', 'notification'] as const)
       for (const hasSession of [true, false]) expect(route(method, kind, { singleAgent: true, hasSession })).toEqual({ to: 'singleAgent' });
   });
@@ -109,15 +112,15 @@ describe('any other method', () => {
       expect(route(method, kind, { singleAgent: false, hasSession: true })).toEqual({ to: 'owner' });
   });
 
-  test.each(['_acme/do', 'future/method'])('%j as a notification without a session goes to everyone', (method) => {
+  test.each(['_acme/do', 'future/method'])('%j as a notification without a session goes to all agents', (method) => {
     expect(route(method, 'notification', { singleAgent: false })).toEqual({ to: 'everyone' });
   });
 
-  test('a vendor’s request without a session goes where the vendor is known', () => {
+  test('a vendor request without a session goes to an agent with that vendor', () => {
     expect(route('_acme/do/it', 'request', { singleAgent: false })).toEqual({ to: 'vendor', vendor: 'acme' });
   });
 
-  test.each(['future/method', '_', '__proto__', 'valueOf'])('%j as a request without a session is nobody’s', (method) => {
+  test.each(['future/method', '_', '__proto__', 'valueOf'])('%j as a request without a session has no receiver', (method) => {
     expect(route(method, 'request', { singleAgent: false })).toEqual({ to: 'nobody' });
   });
 });
@@ -132,7 +135,7 @@ test.each([
   expect(vendorOf(method)).toBe(vendor);
 });
 
-describe('the table keeps up with the protocol: in the schema of the SDK', () => {
+describe("the table follows the protocol: in the SDK's schema", () => {
   type Definition = { readonly 'x-method'?: string; readonly 'x-side'?: 'agent' | 'client' | 'protocol' | 'proxy' };
   const definitionsIn = (file: string) => {
     const schema = path.resolve(import.meta.dirname, '../../node_modules/@agentclientprotocol/sdk/schema/v1', file);
@@ -146,19 +149,19 @@ describe('the table keeps up with the protocol: in the schema of the SDK', () =>
   const fromClient: Readonly<Record<string, { kind: Kind }>> = FROM_CLIENT;
   const fromAgent: Readonly<Record<string, { kind: Kind }>> = FROM_AGENT;
 
-  test.each(['schema.json', 'schema.unstable.json'])('%s, every method is in it, on the right side and of the right kind', (file) => {
+  test.each(['schema.json', 'schema.unstable.json'])('%s, every method is in the table, with its direction and kind', (file) => {
     const definitions = definitionsIn(file);
     expect(definitions.length).toBeGreaterThan(20);
     for (const { method, side, kind } of definitions) {
       if (side === 'agent') expect(fromClient[method]?.kind, `${method} from the editor`).toBe(kind);
       if (side === 'client') expect(fromAgent[method]?.kind, `${method} from an agent`).toBe(kind);
       if (side === 'protocol') for (const table of [fromClient, fromAgent]) expect(table[method]?.kind, `${method} both ways`).toBe(kind);
-      // Between the links of a chain; a successor may also be told something, which passes like any notification.
+      // For proxy chains only; other notifications to a successor pass like any notification.
       if (side === 'proxy') expect(fromClient, `${method} from the editor`).toHaveProperty([method]);
     }
   });
 
-  test('and what is in it without being there is known to have gone', () => {
+  test('methods that are in the table and not in the schema are known to be removed', () => {
     const inSchema = new Set(definitionsIn('schema.unstable.json').map(({ method }) => method));
     const gone = [...Object.keys(FROM_CLIENT), ...Object.keys(FROM_AGENT)].filter((method) => !inSchema.has(method));
     expect(gone).toEqual(['session/set_model']);

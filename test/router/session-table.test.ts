@@ -4,10 +4,10 @@ import { type Binding, createSessionTable, type SessionTable } from '../../src/r
 import fc from '../generated.ts';
 
 const AGENTS = ['a', 'b', 'c'];
-// Among them ids that look like the aliases of others.
+// Some ids look like aliases of others.
 const IDS = ['x', 'y', 'x~a', 'x~b', 'x~b~2', 'x~c', ''];
 
-/** What a table is asked to do; numbers pick among whatever is there at that moment. */
+/** The operations on a table; numbers choose among the current entries. */
 type Step = {
   readonly do: 'mint' | 'adopt' | 'claim' | 'move' | 'release' | 'remember';
   readonly agent: string;
@@ -25,7 +25,7 @@ const steps = (kinds: readonly Step['do'][]) =>
     { maxLength: 60 },
   );
 
-/** Beside the table, a plain list of the sessions that are in use. */
+/** The model: a plain list of the sessions in use. */
 function play(history: readonly Step[]): void {
   const table = createSessionTable();
   const live = new Map<string, Binding>();
@@ -57,7 +57,7 @@ function play(history: readonly Step[]): void {
         break;
       }
       case 'move': {
-        // An agent does not hand out an id that it is using.
+        // An agent does not reuse an id that is in use.
         if (chosen === undefined || isLiveAt(agent, nativeId)) break;
         const moved = table.claim(chosen, agent, nativeId, '/w');
         expect(moved).toEqual({ publicId: chosen, agent, nativeId, cwd: '/w', isLive: true });
@@ -65,7 +65,7 @@ function play(history: readonly Step[]): void {
         break;
       }
       case 'claim': {
-        // Of a session that is in use, or under an id that is, it is the caller's to prevent.
+        // The caller prevents this for sessions and ids in use.
         const publicId = IDS[which % IDS.length] as string;
         if (live.has(publicId) || isLiveAt(agent, nativeId)) break;
         live.set(publicId, table.claim(publicId, agent, nativeId, '/w'));
@@ -99,18 +99,18 @@ function play(history: readonly Step[]): void {
   }
 }
 
-describe('whatever the order of things', () => {
-  test('sessions in use never share an id, keep the one they have, and every session has one id and is found from both sides', () => {
+describe('in any order of operations', () => {
+  test('sessions in use never share an id, keep theirs, and every session has one id and is found from both sides', () => {
     fc.assert(fc.property(steps(['mint', 'adopt', 'claim', 'move', 'release']), play), { numRuns: 1500 });
   });
 
-  test('what an earlier process wrote down never takes the id or the place of a session in use', () => {
+  test('records of an earlier process never replace the id or the session of one in use', () => {
     fc.assert(fc.property(steps(['mint', 'adopt', 'claim', 'release', 'remember']), play), { numRuns: 1500 });
   });
 });
 
 describe('the id of a session', () => {
-  test('is the one its agent gave it', () => {
+  test('is the one from its agent', () => {
     const table = createSessionTable();
     expect(table.mint('a', 's-1', '/w')).toEqual({ publicId: 's-1', agent: 'a', nativeId: 's-1', cwd: '/w', isLive: true });
     expect(table.find('s-1')?.agent).toBe('a');
@@ -118,7 +118,7 @@ describe('the id of a session', () => {
     expect(table.findNative('b', 's-1')).toBeUndefined();
   });
 
-  test('is an alias for the later of two that were minted with the same one, while the earlier is in use', () => {
+  test('is an alias for the later of two with the same id, while the earlier one is in use', () => {
     const table = createSessionTable();
     table.mint('a', 's-1', undefined);
     const later = table.mint('b', 's-1', undefined);
@@ -128,7 +128,7 @@ describe('the id of a session', () => {
     expect(table.findNative('b', 's-1')?.publicId).toBe('s-1~b');
   });
 
-  test('replaces that of an earlier one which is not in use', () => {
+  test('replaces that of an earlier session that is not in use', () => {
     const table = createSessionTable();
     table.remember({ publicId: 's-1', agent: 'a', nativeId: 's-1', cwd: undefined });
     expect(table.mint('b', 's-1', undefined).publicId).toBe('s-1');
@@ -145,7 +145,7 @@ describe('the id of a session', () => {
     expect(table.mint('b', 's-1', undefined).publicId).toBe('s-1');
   });
 
-  test('is not an alias that another agent happens to use as its own', () => {
+  test('is not an alias that another agent uses as its own id', () => {
     const table = createSessionTable();
     table.mint('a', 's', undefined);
     table.mint('c', 's~b', undefined);
@@ -154,7 +154,7 @@ describe('the id of a session', () => {
   });
 });
 
-describe('a session heard of in a list', () => {
+describe('a session known from a list', () => {
   test('never takes an id that is known for another, in use or not', () => {
     const table = createSessionTable();
     table.remember({ publicId: 's-1', agent: 'a', nativeId: 's-1', cwd: undefined });
@@ -162,7 +162,7 @@ describe('a session heard of in a list', () => {
     expect(table.find('s-1')?.agent).toBe('a');
   });
 
-  test('keeps the id it has', () => {
+  test('keeps its id', () => {
     const table = createSessionTable();
     table.mint('a', 's-1', undefined);
     table.claim('s-1', 'b', 'n-7', undefined);
@@ -172,7 +172,7 @@ describe('a session heard of in a list', () => {
 });
 
 describe('a session that changes its agent', () => {
-  test('keeps its id, and no longer belongs to the first', () => {
+  test('keeps its id and no longer belongs to the first agent', () => {
     const table = createSessionTable();
     table.mint('a', 's-1', '/w');
     expect(table.claim('s-1', 'b', 'n-7', '/w')).toEqual({ publicId: 's-1', agent: 'b', nativeId: 'n-7', cwd: '/w', isLive: true });
@@ -180,7 +180,7 @@ describe('a session that changes its agent', () => {
     expect(table.findNative('b', 'n-7')?.publicId).toBe('s-1');
   });
 
-  test('no longer goes by the name under which the other agent spoke of it first', () => {
+  test('can no longer be reached by the id that the other agent used first', () => {
     const table = createSessionTable();
     const listed = table.adopt('b', 'n-7', undefined);
     table.mint('a', 's-1', '/w');
@@ -191,8 +191,8 @@ describe('a session that changes its agent', () => {
   });
 });
 
-describe('an id that is claimed for a session', () => {
-  test('is no other’s, whether that is minted, listed, or written down, until it is released', () => {
+describe('an id that is reserved for a session', () => {
+  test('is given to no other session, new, listed or stored, until it is released', () => {
     const table = createSessionTable();
     table.claim('x', 'a', 'x', undefined);
     expect(table.adopt('b', 'x', undefined).publicId).toBe('x~b');
@@ -203,7 +203,7 @@ describe('an id that is claimed for a session', () => {
     expect(table.mint('d', 'x', undefined).publicId).toBe('x');
   });
 
-  test('is taken from one that was only listed under it, and from no one else', () => {
+  test('is taken from a session that was only listed, and from no other', () => {
     const table = createSessionTable();
     table.adopt('b', 'x', undefined);
     table.claim('x', 'a', 'x', undefined);
@@ -212,7 +212,7 @@ describe('an id that is claimed for a session', () => {
   });
 });
 
-describe('what an earlier process wrote down', () => {
+describe('a record of an earlier process', () => {
   const remembered = (table: SessionTable) => table.remember({ publicId: 's~b', agent: 'b', nativeId: 's', cwd: '/old' });
 
   test('routes its session, which is in use once it is claimed', () => {
@@ -224,8 +224,8 @@ describe('what an earlier process wrote down', () => {
     expect(table.mint('a', 's~b', undefined).publicId).toBe('s~b~a');
   });
 
-  test('does not rename a session that its agent has minted anew', () => {
-    // An agent that counts its sessions from one in every life: there was an `s` of another agent then, and there is none now.
+  test('does not rename a session that its agent created again', () => {
+    // An agent that numbers its sessions from one in every process: back then another agent had an `s`, now none has.
     const table = createSessionTable();
     table.mint('b', 's', '/new');
     remembered(table);
@@ -233,21 +233,21 @@ describe('what an earlier process wrote down', () => {
     expect(table.adopt('b', 's', undefined).publicId).toBe('s');
   });
 
-  test('is forgotten when its agent mints the session anew: one session, one id', () => {
+  test('is dropped when its agent creates the session again: one session, one id', () => {
     const table = createSessionTable();
     remembered(table);
     expect(table.mint('b', 's', '/new').publicId).toBe('s');
     expect(table.find('s~b')).toBeUndefined();
   });
 
-  test('does not touch a session in use', () => {
+  test('does not affect a session in use', () => {
     const table = createSessionTable();
     table.mint('a', 's~b', '/new');
     remembered(table);
     expect(table.find('s~b')).toMatchObject({ agent: 'a', cwd: '/new', isLive: true });
   });
 
-  test('releasing what nobody knows does nothing', () => {
+  test('releasing an unknown session does nothing', () => {
     const table = createSessionTable();
     table.release('nobody');
     expect(table.find('nobody')).toBeUndefined();

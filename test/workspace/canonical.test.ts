@@ -43,19 +43,19 @@ test.each([
   ['a link that is reached by way of a missing name is followed', 'project/none/../b', 'outside/b.ts'],
   ['also one that leads nowhere', 'project/none/deeper/../../dangling', 'outside/new.ts'],
 ])('%s', (_, file, expected) => {
-  expect(canonicalPath(`${base}/${file}`)).toBe(at(expected)); // as it is written, `..` included
+  expect(canonicalPath(`${base}/${file}`)).toBe(at(expected)); // as written, including `..`
 });
 
-test('a deep path that is not there costs no more than a few looks', () => {
+test('a deep missing path needs only a few lookups', () => {
   const deep = Array(1900).fill('x').join('/');
   for (let n = 0; n < 200; n++) expect(canonicalPath(`${at('project')}/${n}/${deep}`)).toBe(`${at('project')}/${n}/${deep}`);
 });
 
-test('a path that no system would take has none', () => {
+test('a path that no system accepts has no canonical path', () => {
   expect(() => canonicalPath(at('x'.repeat(5000)))).toThrow(/ENAMETOOLONG/);
 });
 
-test('links that lead in a circle have no path, and that is an error', () => {
+test('links in a circle are an error', () => {
   expect(() => canonicalPath(at('project/circle-a'))).toThrow(/ELOOP/);
   expect(() => canonicalPath(at('project/circle-a/x'))).toThrow(/ELOOP/);
 });

@@ -25,7 +25,7 @@ import { createSandbox, SECRET } from './sandbox.ts';
 
 type Sandbox = ReturnType<typeof createSandbox>;
 
-/** Both ways of looking where a descriptor is hold the same list. */
+/** The same list of cases for both ways of finding the path of a descriptor. */
 const WAYS: readonly (readonly [string, (opens?: Open) => Descriptors])[] = [
   ['by descriptor', (opens = open) => linux(opens)],
   ['by path, where descriptors have none', (opens = open) => elsewhere(opens)],
@@ -43,7 +43,7 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
   const by = way();
 
   test.each<[string, (sandbox: Sandbox) => string]>([
-    ['a path beside the root', ({ at }) => at('outside/a.txt')],
+    ['a path next to the root', ({ at }) => at('outside/a.txt')],
     ['a path that only begins like the root', ({ at }) => at('root-evil/a.txt')],
     ['".."', ({ at }) => `${at('root')}/../outside/a.txt`],
     ['".." from below', ({ at }) => `${at('root/sub')}/../../outside/a.txt`],
@@ -115,7 +115,7 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
     }
   });
 
-  test('a link that is put in the place of a directory just before it is opened leads nowhere', async () => {
+  test('a link that replaces a directory just before it is opened is not followed', async () => {
     for (const target of ['outside', 'outside/sub', 'root-evil']) {
       const sandbox = createSandbox();
       const { at, read, write, roots } = sandbox;
@@ -136,7 +136,7 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
     }
   });
 
-  test('a link that is put in the place of a file just before it is opened is not followed', async () => {
+  test('a link that replaces a file just before it is opened is not followed', async () => {
     const sandbox = createSandbox();
     const { at, read, roots } = sandbox;
     const swap = once(() => {
@@ -176,7 +176,7 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
     expect(readFileSync(at('root/dir/new/x'), 'utf8')).toBe('x');
   });
 
-  test('also when the link is changed between the last look and the opening', async () => {
+  test('a link that changes between the last check and the open is not followed', async () => {
     const { at, roots } = createSandbox();
     const swap = once(() => {
       renameSync(at('root/sub'), at('root/was'));
@@ -195,7 +195,7 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
       renameSync(at('root/new'), at('root/a.txt'));
     });
     const outcome = await read(at('root/a.txt'), {}, roots, way(replaced.after(open)));
-    expect(outcome).toMatch(/inside|PATH_OUTSIDE/); // by path it is another file by then, and refused
+    expect(outcome).toMatch(/inside|PATH_OUTSIDE/); // by path it is another file by then, and is refused
   });
 
   test('the root itself, directories, FIFOs, sockets and devices are not files, and opening them never blocks', async () => {
@@ -214,7 +214,7 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
     expect(statSync(at('root/fifo')).isFIFO()).toBe(true);
   });
 
-  test('a hard link can be read, and is not written to: its other name may lie anywhere', async () => {
+  test('a hard link can be read but is not written to, because its other name may be outside', async () => {
     const sandbox = createSandbox();
     const { at, read, write, roots } = sandbox;
     linkSync(at('outside/a.txt'), at('root/hard'));
@@ -223,7 +223,7 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
     expectOutsideUntouched(sandbox);
   });
 
-  test('a root that is a link is what it led to when the session was opened', async () => {
+  test('a root that is a link stays the directory it pointed to when the session was opened', async () => {
     const sandbox = createSandbox();
     const { at, read, write } = sandbox;
     symlinkSync('root', at('cwd'));
@@ -256,7 +256,7 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
     expectOutsideUntouched(sandbox);
   });
 
-  test('each of several roots is served, and what lies between them is not', async () => {
+  test('each of several roots is served, and the directories between them are not', async () => {
     const { at, read, write } = createSandbox();
     const roots = rootsOf([at('root'), at('outside/sub'), 'relative', 42, undefined, at('missing')]);
     expect(await read(at('root/a.txt'), {}, roots, by)).toBe('inside');
@@ -275,7 +275,7 @@ describe.each(existsSync('/proc/self/fd') ? WAYS : WAYS.slice(1))('%s', (_, way)
     }
   });
 
-  test('a session in the system root does not get the state of the system and of this process with it', async () => {
+  test('a session in the root directory has no access to the state of the system and of this process', async () => {
     const { at, read } = createSandbox();
     const roots = rootsOf(['/']);
     expect(await read(at('root/a.txt'), {}, roots, by)).toBe('inside');
@@ -319,7 +319,7 @@ function link(target: string, at: string): string {
   return at;
 }
 
-/** Something that happens around the first call of `open`, as if another process had been just that fast. */
+/** Runs an action around the first call of `open`, as a very fast other process would. */
 function once(act: () => void) {
   let next: (() => void) | undefined = act;
   const happen = () => {
@@ -341,7 +341,7 @@ function once(act: () => void) {
         happen();
         return handle;
       },
-    /** Puts it back, to happen once more. */
+    /** Restores it, to run once more. */
     again(undo: () => void) {
       undo();
       next = act;

@@ -36,7 +36,7 @@ describe('reading', () => {
     expect(await read(at('root/a.txt'), range)).toBe('PARAMS');
   });
 
-  test('pieces of any size put together are the file, however its lines end', async () => {
+  test('pieces of any size together are the file, whatever its line endings', async () => {
     const { at, read } = createSandbox();
     const line = fc.string({ unit: fc.constantFrom('a', 'é', '日', '😀', '\r', ' '), maxLength: 6 });
     await fc.assert(
@@ -68,14 +68,14 @@ describe('reading', () => {
       });
   });
 
-  test('what is not UTF-8 is refused, since a later write would destroy it; a part that is can be read', async () => {
+  test('invalid UTF-8 is refused, because a later write would destroy it; a valid part can be read', async () => {
     const { at, read } = createSandbox();
     writeFileSync(at('root/latin'), Buffer.from('plain\ncaf\xe9\n', 'latin1'));
     expect(await read(at('root/latin'))).toBe('FILE_UNUSABLE');
     expect(await read(at('root/latin'), { limit: 1 })).toBe('plain\n');
   });
 
-  test('a file that is too large is refused with the way out, and can be read in parts', async () => {
+  test('a file that is too large is refused with advice, and can be read in parts', async () => {
     const { at, read, roots } = createSandbox();
     writeFileSync(at('root/large'), `${'x'.repeat(70_000)}\nlast`);
     expect(await read(at('root/large'), { line: 2 })).toBe('last');
@@ -90,7 +90,7 @@ describe('reading', () => {
     expect(await read(at('root/large'), { line: 1, limit: 1 })).toBe(`${'x'.repeat(70_000)}\n`);
   });
 
-  test('a file that grows as fast as it is read has an end', async () => {
+  test('reading a file that grows as fast as it is read ends', async () => {
     const { at, roots } = createSandbox();
     const file = at('root/grows');
     truncateSync(writeEmpty(file), 100_000);
@@ -121,7 +121,7 @@ function writeEmpty(file: string): string {
 }
 
 describe('writing', () => {
-  test('makes the file and the directories on the way', async () => {
+  test('creates the file and its parent directories', async () => {
     const { at, write } = createSandbox();
     expect(await write(at('root/x/y/new.txt'), 'text')).toBe('{}');
     expect(readFileSync(at('root/x/y/new.txt'), 'utf8')).toBe('text');
@@ -139,33 +139,33 @@ describe('writing', () => {
     expect(readdirSync(at('root')).sort()).toEqual(['a.txt', 'sub']);
   });
 
-  test('a new file has the mode any program would give it', async () => {
+  test('a new file has the default mode', async () => {
     const { at, write } = createSandbox();
     writeFileSync(at('root/usual'), '');
     await write(at('root/new'));
     expect(statSync(at('root/new')).mode).toBe(statSync(at('root/usual')).mode);
   });
 
-  test('content that is no text is refused', async () => {
+  test('content that is not a string is refused', async () => {
     const { at, write } = createSandbox();
     for (const content of [null, 1, ['x'], 'half \ud83d a character']) expect(await write(at('root/a.txt'), content)).toBe('PARAMS');
     expect(readFileSync(at('root/a.txt'), 'utf8')).toBe('inside');
   });
 
-  test('a file in the place of a directory is in the way', async () => {
+  test('a file in place of a directory is an error', async () => {
     const { at, write } = createSandbox();
     expect(await write(at('root/a.txt/x'))).toBe('FILE_MISSING');
     expect(readFileSync(at('root/a.txt'), 'utf8')).toBe('inside');
   });
 
-  test('a file that is read-only is not replaced, though its directory would let us', async () => {
+  test('a read-only file is not replaced, although its directory permits it', async () => {
     const { at, write } = createSandbox();
     chmodSync(at('root/a.txt'), 0o444);
     expect(await write(at('root/a.txt'))).toBe('FILE_UNUSABLE');
     expect(readFileSync(at('root/a.txt'), 'utf8')).toBe('inside');
   });
 
-  test('many at once: the file is always the whole text of one of them', async () => {
+  test('with concurrent writes the file is always the whole text of one of them', async () => {
     const { at, read, write } = createSandbox();
     const texts = Array.from({ length: 8 }, (_, n) => `${n}`.repeat(200_000));
     const writes = texts.map((text) => write(at('root/a.txt'), text));
@@ -181,7 +181,7 @@ describe('writing', () => {
     ['EROFS', /the disk is read-only/],
     ['EACCES', /permission denied/],
     ['EIO', /EIO/],
-  ])('%s in the middle of it leaves the old text and nothing else', async (code, words) => {
+  ])('%s during the write leaves the old text and nothing else', async (code, words) => {
     const { at, roots } = createSandbox();
     const strict = linux(async (file, flags, mode) => {
       const handle = await open(file, flags, mode);
@@ -193,7 +193,7 @@ describe('writing', () => {
     expect(readdirSync(at('root')).sort()).toEqual(['a.txt', 'sub']);
   });
 
-  test('a link that is there in place of the file at the end is replaced, and what it named is untouched', async () => {
+  test('a link that replaces the file at the end is replaced itself, and its target is untouched', async () => {
     const { at, roots } = createSandbox();
     const strict = linux(open);
     const raced: Descriptors = {

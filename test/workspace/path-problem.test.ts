@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { pathProblem } from '../../src/workspace/resolve-inside.ts';
 
 describe('on POSIX', () => {
-  test.each(['/a', '/a/b c/..', '/a\\b', '/a:b', '/con', '/a. ', '/line\nfeed', '//a'])('%j can be looked for', (file) => {
+  test.each(['/a', '/a/b c/..', '/a\\b', '/a:b', '/con', '/a. ', '/line\nfeed', '//a'])('%j is accepted', (file) => {
     expect(pathProblem(file, 'linux')).toBeUndefined();
   });
   test.each([
@@ -24,12 +24,9 @@ describe('on POSIX', () => {
 });
 
 describe('on Windows', () => {
-  test.each(['C:\\a', 'c:/a/b.txt', 'C:\\a\\..\\b', 'C:\\a\\.\\b', 'C:\\console.txt', 'C:\\PROGRA~1\\x'])(
-    '%j can be looked for',
-    (file) => {
-      expect(pathProblem(file, 'win32')).toBeUndefined();
-    },
-  );
+  test.each(['C:\\a', 'c:/a/b.txt', 'C:\\a\\..\\b', 'C:\\a\\.\\b', 'C:\\console.txt', 'C:\\PROGRA~1\\x'])('%j is accepted', (file) => {
+    expect(pathProblem(file, 'win32')).toBeUndefined();
+  });
   test.each([
     ['C:a', /absolute/],
     ['a', /absolute/],

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createTurns } from '../../src/workspace/request-queue.ts';
 
-/** Work that is done when it is told so. */
+/** Work that ends when the test says so. */
 function job(log: string[], name: string) {
   let finish: (error?: Error) => void = () => {};
   const done = new Promise<void>((resolve, reject) => {
@@ -18,7 +18,7 @@ function job(log: string[], name: string) {
 }
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('one after the other, whatever the outcome; other sessions do not wait', async () => {
+test('requests run one after the other, whatever their outcome; other sessions do not wait', async () => {
   const turns = createTurns();
   const log: string[] = [];
   const [owner, other] = [{}, {}];
@@ -29,12 +29,12 @@ test('one after the other, whatever the outcome; other sessions do not wait', as
     ReturnType<typeof job>,
   ];
   const results = [a, b, c].map(({ work }) => turns.take(owner, 'm', work));
-  const beside = turns.take(other, 'm', x.work);
+  const concurrent = turns.take(other, 'm', x.work);
   for (const one of [c, b, x]) one.finish();
   await settle();
   expect(log).toEqual(['a begins', 'x begins', 'x ends']);
   a.finish(new Error('broke'));
-  expect(await Promise.allSettled([...results, beside])).toMatchObject([
+  expect(await Promise.allSettled([...results, concurrent])).toMatchObject([
     { status: 'rejected' },
     { value: 'b' },
     { value: 'c' },
@@ -61,7 +61,7 @@ test('waiting work is dropped when its owner ends; the owner may start again', a
   expect(log).not.toContain('second begins');
 });
 
-test('a flood is refused beyond a thousand, and the thousand are served', async () => {
+test('at most a thousand requests wait, and further ones are refused', async () => {
   const turns = createTurns();
   const owner = {};
   const results = await Promise.allSettled(Array.from({ length: 1005 }, (_, n) => turns.take(owner, 'm', async () => n)));

@@ -36,7 +36,7 @@ function startSwapping({ at }: ReturnType<typeof createSandbox>) {
 }
 
 // Elsewhere the descriptor has no path, and docs/workspace.md says what that means.
-test.runIf(process.platform === 'linux')('reads never bring the outside in', { timeout: 60_000 }, async () => {
+test.runIf(process.platform === 'linux')('reads never return a file outside', { timeout: 60_000 }, async () => {
   const sandbox = createSandbox();
   const { at, read } = sandbox;
   const swapping = startSwapping(sandbox);
@@ -52,13 +52,13 @@ test.runIf(process.platform === 'linux')('reads never bring the outside in', { t
   for (const outcome of outcomes.keys()) expect(['inside', 'PATH_OUTSIDE', 'FILE_MISSING', 'FILE_UNUSABLE']).toContain(outcome);
 });
 
-test.runIf(process.platform === 'linux')('writes never land outside, and leave nothing lying about', { timeout: 60_000 }, async () => {
+test.runIf(process.platform === 'linux')('writes never land outside, and leave no temporary files', { timeout: 60_000 }, async () => {
   const sandbox = createSandbox();
   const { at, write } = sandbox;
   const swapping = startSwapping(sandbox);
   await swapping.started;
   const outcomes = new Map<string, number>();
-  // New directories on the way, too: they must not be made outside either.
+  // This includes new parent directories, which must not be created outside either.
   for (let tries = 0; tries < WRITES; tries++) {
     const outcome = await write(at('root/sub', tries % 2 === 0 ? 'b.txt' : `new-${tries}/c.txt`), `${tries}`);
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);

@@ -26,7 +26,7 @@ test.each([
   expect(printed(limit, ...chunks)).toMatchObject({ text, isTruncated });
 });
 
-test('a character that comes in pieces is shown when it is whole', () => {
+test('a character that arrives in pieces is shown once it is complete', () => {
   const [a, b] = [Buffer.from('x😀').subarray(0, 3), Buffer.from('x😀').subarray(3)];
   const { output, stream, text } = printed(100, a);
   expect(text).toBe('x');
@@ -45,14 +45,14 @@ test('two streams are not mixed within a character', () => {
   expect(output.text()).toBe('😀😀');
 });
 
-test('what is no text is shown as such, within the limit too', () => {
+test('invalid text is shown as such, within the limit too', () => {
   expect(printed(100, Buffer.from([0x61, 0xff, 0x62])).text).toBe('a\ufffdb');
   const { output, stream } = printed(7, Buffer.from([0xff, 0xfe, 0xf0, 0x9f]));
   stream.end();
   expect(output.text()).toBe('\ufffd\ufffd');
 });
 
-test('however it is cut into chunks: the longest end that fits, in whole characters', () => {
+test('however it is split into chunks, the output is the longest end that fits, in whole characters', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'é', '日', '😀'), maxLength: 60 });
   fc.assert(
     fc.property(text, fc.integer({ min: 1, max: 7 }), fc.nat(80), (all, size, limit) => {

@@ -25,13 +25,13 @@ function createStage(descriptors = createDescriptors()) {
     pids,
     session,
     create,
-    /** Runs a program to its end. */
+    /** Runs a program to completion. */
     async run(params: object) {
       const made = await create(params);
       const status = await terminals.waitForExit(session, made);
       return { ...made, ...status, ...terminals.output(session, made) };
     },
-    /** Runs a script, and waits for what it says. */
+    /** Runs a script and waits for its output. */
     async script(text: string, said: string | RegExp) {
       const made = await create({ command: NODE, args: ['-e', text] });
       await vi.waitFor(() => expect(terminals.output(session, made).output).toMatch(said), { timeout: 20_000, interval: 10 });
@@ -46,7 +46,7 @@ const refusal = (promise: Promise<unknown>): Promise<ProxyError> =>
     (error) => (error instanceof ProxyError ? error : Promise.reject(error)),
   );
 
-/** A zombie is as good as gone. */
+/** A zombie counts as exited. */
 function isAlive(pid: number): boolean {
   try {
     return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -58,7 +58,7 @@ function isAlive(pid: number): boolean {
 const gone = (...pids: readonly number[]) => vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 20_000, interval: 10 });
 
 const STAYS = 'setInterval(() => {}, 1e6);';
-/** A child in the same group, and a grandchild that ignores TERM; says their numbers. */
+/** A child in the same group, and a grandchild that ignores SIGTERM; prints their pids. */
 const TREE = `
   const { spawn } = require('child_process');
   const deaf = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6); console.log(process.pid + ' deaf')";
@@ -67,7 +67,7 @@ const TREE = `
   ${STAYS}`;
 const pidsIn = (text: string) => [...text.matchAll(/(\d+) (?:child|deaf)/g)].map(([, pid]) => Number(pid));
 
-test('a command prints on both streams and ends with its code', async () => {
+test('a command prints on both streams and exits with its code', async () => {
   const { run } = createStage();
   const text = "process.stdout.write('out '); process.stderr.write('err '); process.exitCode = 3;";
   const { output, truncated, exitStatus } = await run({ command: NODE, args: ['-e', text] });
@@ -75,14 +75,14 @@ test('a command prints on both streams and ends with its code', async () => {
   expect({ truncated, exitStatus }).toEqual({ truncated: false, exitStatus: { exitCode: 3, signal: null } });
 });
 
-test('words reach the program as they were given: there is no shell to read them', async () => {
+test('arguments reach the program literally: there is no shell', async () => {
   const { run } = createStage();
   const args = ['$HOME', '*', 'a b', "'", ';', '&&', '`id`', '', 'é'];
   const { output } = await run({ command: NODE, args: ['-e', 'process.stdout.write(JSON.stringify(process.argv.slice(1)))', ...args] });
   expect(JSON.parse(output)).toEqual(args);
 });
 
-test('a line of plain words without args is taken apart; what needs a shell is refused with the way out', async () => {
+test('a plain command line without args is split; one that needs a shell is refused with advice', async () => {
   const { run, create, session, terminals } = createStage();
   expect((await run({ command: `${NODE} --version` })).output.trim()).toBe(process.version);
   expect(await refusal(create({ command: 'echo a; echo b' }))).toMatchObject({
@@ -93,7 +93,7 @@ test('a line of plain words without args is taken apart; what needs a shell is r
   expect(() => terminals.output(session, { terminalId: 'none' })).toThrow(ProxyError);
 });
 
-test('env is laid over our own, and our mark over both', async () => {
+test('env overrides our own, and our marker overrides both', async () => {
   const { run, at } = createStage();
   process.env.SWITCHBOARD_TEST_BASE = 'base';
   onTestFinished(() => void delete process.env.SWITCHBOARD_TEST_BASE);
@@ -107,7 +107,7 @@ test('env is laid over our own, and our mark over both', async () => {
   expect(JSON.parse(output)).toEqual({ base: 'base', one: 'a=b c', pwd: at('root'), mark: 'a-test' });
 });
 
-test('stdin is empty: what waits for input ends', async () => {
+test('stdin is empty: a program that waits for input ends', async () => {
   const { run } = createStage();
   expect(await run({ command: 'cat' })).toMatchObject({ output: '', exitCode: 0 });
 });
@@ -128,7 +128,7 @@ test.each([
   ['a link to the outside', 'root/away', 'PATH_OUTSIDE'],
   ['a file', 'root/a.txt', 'TERMINAL_UNSTARTABLE'],
   ['missing', 'root/none', 'TERMINAL_UNSTARTABLE'],
-])('cwd that is %s is refused', async (_, cwd, key) => {
+])('a cwd that is %s is refused', async (_, cwd, key) => {
   const { create, at, pids } = createStage();
   symlinkSync('../outside', at('root/away'));
   expect((await refusal(create({ command: 'true', cwd: at(cwd) }))).key).toBe(key);
@@ -157,7 +157,7 @@ test.each([
   expect(pids).toEqual([]);
 });
 
-test('a cwd that becomes a link after it was opened is still the directory it was', async () => {
+test('a cwd that is replaced by a link after it was opened stays the same directory', async () => {
   const descriptors = createDescriptors();
   const { at, run, roots } = createStage({
     ...descriptors,
@@ -173,7 +173,7 @@ test('a cwd that becomes a link after it was opened is still the directory it wa
   expect(output).toBe(at('root/was'));
 });
 
-test('the output limit is kept to in the middle of a character', async () => {
+test('the output limit does not split a character', async () => {
   const { run } = createStage();
   const text = "process.stdout.write('日'.repeat(1000) + '😀é')";
   const command = { command: NODE, args: ['-e', text] };
@@ -185,7 +185,7 @@ test('the output limit is kept to in the middle of a character', async () => {
   expect((await run({ ...command, outputByteLimit: null })).truncated).toBe(false);
 });
 
-test('a flood is kept to a megabyte unless something else is asked for, and at most to four', async () => {
+test('output is limited to a megabyte by default, and to four at most', async () => {
   const { run } = createStage();
   const flood = { command: NODE, args: ['-e', "process.stdout.write('x'.repeat(6 << 20) + 'end')"] };
   for (const [limit, bytes] of [
@@ -205,13 +205,13 @@ test('output is available while the command runs, without an exit status', async
   expect(terminals.output(session, made)).toEqual({ output: 'so far\n', truncated: false });
 });
 
-test('waiting after the end is answered at once, again and again', async () => {
+test('waiting after the exit is answered at once, repeatedly', async () => {
   const { run, terminals, session } = createStage();
   const made = await run({ command: NODE, args: ['-e', 'process.exit(5)'] });
   for (let times = 0; times < 3; times++) expect(await terminals.waitForExit(session, made)).toEqual({ exitCode: 5, signal: null });
 });
 
-test('a command that leaves something in the background has ended all the same, and release ends what it left', async () => {
+test('a command with background processes counts as exited, and release ends them', async () => {
   const { create, terminals, session } = createStage();
   const text = `require('child_process').spawn(process.execPath, ['-e', 'console.log(process.pid + " child"); ${STAYS}'], { stdio: 'inherit' }).once('spawn', () => setTimeout(() => process.exit(0), 20))`;
   const made = await create({ command: NODE, args: ['-e', text] });
@@ -223,7 +223,7 @@ test('a command that leaves something in the background has ended all the same, 
   await gone(child);
 });
 
-test('kill ends the whole tree, also who ignores TERM; its output and exit status stay available', async () => {
+test('kill ends the whole tree, even processes that ignore SIGTERM; its output and exit status stay available', async () => {
   const { script, terminals, session, pids } = createStage();
   const made = await script(TREE, /deaf/);
   await vi.waitFor(() => expect(pidsIn(terminals.output(session, made).output)).toHaveLength(2), { timeout: 20_000, interval: 10 });
@@ -234,7 +234,7 @@ test('kill ends the whole tree, also who ignores TERM; its output and exit statu
   await gone(...tree);
   expect(await waiting).toEqual({ exitCode: null, signal: 'SIGTERM' });
   expect(terminals.output(session, made)).toMatchObject({ output: expect.stringContaining('deaf'), exitStatus: { signal: 'SIGTERM' } });
-  expect(await terminals.kill(session, made)).toEqual({}); // once more does no harm
+  expect(await terminals.kill(session, made)).toEqual({}); // killing again is harmless
 });
 
 test('release stops the command, answers waiting requests, and ends the id', async () => {
@@ -258,7 +258,7 @@ test('a terminal belongs to its session', async () => {
     expect(() => terminals.release(other, { terminalId })).toThrow(ProxyError);
 });
 
-test('there are 64 at most in a session, started or starting, and release makes room', async () => {
+test('a session has at most 64 terminals, including those that start, and release makes room', async () => {
   const { create, terminals, session } = createStage();
   const outcomes = await Promise.allSettled(Array.from({ length: 70 }, () => create({ command: 'true' })));
   const made = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
@@ -270,7 +270,7 @@ test('there are 64 at most in a session, started or starting, and release makes 
   expect((await refusal(create({ command: 'true' }))).key).toBe('TOO_MANY_OPEN');
 });
 
-test('all terminals of a session end with it, one that is just starting included', async () => {
+test('all terminals of a session end with it, including one that is starting', async () => {
   const { script, create, terminals, session, pids } = createStage();
   await script(TREE, /deaf/);
   const late = refusal(create({ command: NODE, args: ['-e', STAYS] }));
@@ -282,7 +282,7 @@ test('all terminals of a session end with it, one that is just starting included
   expect((await refusal(create({ command: 'true' }))).key).toBe('SHUTTING_DOWN');
 });
 
-test('stopping waits until nothing is left, and killing does not wait', async () => {
+test('stop waits until no process is left, and kill does not wait', async () => {
   const { script, terminals, session, pids } = createStage();
   const made = await script(TREE, /deaf/);
   const tree = [...pids, ...pidsIn(terminals.output(session, made).output)];
@@ -301,7 +301,7 @@ test.each([
   ['a path that is not there', { command: './none' }, /was not found/],
   ['a file that is no program', { command: './a.txt' }, /not executable/],
   ['words that are too many', { command: 'true', args: ['x'.repeat(3 << 20)] }, /too long/],
-])('%s says so', async (_, params, words) => {
+])('%s is reported', async (_, params, words) => {
   const { create, pids } = createStage();
   const error = await refusal(create(params));
   expect(error.key).toBe('TERMINAL_UNSTARTABLE');
@@ -332,7 +332,7 @@ test.each([
   expect((await refusal(create(params))).key).toBe('PARAMS');
 });
 
-test('a program may lie anywhere, and a relative one lies in cwd', async () => {
+test('a program may be anywhere, and a relative path is resolved in cwd', async () => {
   const { run, at } = createStage();
   symlinkSync(NODE, at('root/sub/tool'));
   expect((await run({ command: './tool', args: ['--version'], cwd: at('root/sub') })).output.trim()).toBe(process.version);

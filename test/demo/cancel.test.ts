@@ -20,7 +20,7 @@ const request = (method: string) => (frame: AnyMessage) =>
 const chunk = (frame: AnyMessage) =>
   isUpdate(frame) && frame.params.sessionId === sessionId && frame.params.update.sessionUpdate === 'agent_message_chunk';
 
-test('a turn that is speaking stops, and the session goes on', async () => {
+test('a turn that is sending text stops, and the session continues', async () => {
   const turn = builder.prompt(sessionId, '/slow 60');
   await builder.seen(chunk);
   await cancel();
@@ -44,13 +44,13 @@ test('an open permission request is cancelled, nothing is written, and the tool 
   expect(builder.frames).toContainEqual({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId } });
 });
 
-test('a permission request answered with cancelled cancels the turn, even if session/cancel is not there yet', async () => {
+test('a permission request answered with cancelled cancels the turn, even before session/cancel arrives', async () => {
   builder.choice = 'cancelled';
   expect((await builder.prompt(sessionId, '/edit cancelled.txt')).stopReason).toBe('cancelled');
   expect(builder.files.has('/project/cancelled.txt')).toBe(false);
 });
 
-test('a command that never ends is given up and its terminal released', async () => {
+test('a command that never ends is abandoned and its terminal released', async () => {
   const turn = builder.prompt(sessionId, '/run forever');
   await builder.seen(request(methods.client.terminal.waitForExit));
   await cancel();
@@ -58,7 +58,7 @@ test('a command that never ends is given up and its terminal released', async ()
   expect([...builder.terminals.values()].at(-1)).toEqual({ commandLine: 'forever', released: true });
 });
 
-test('a terminal that is not made in time is not waited for, and released when it comes', async () => {
+test('a terminal that is not created in time is not waited for, and is released when it arrives', async () => {
   const turn = builder.prompt(sessionId, '/run held');
   await builder.seen(request(methods.client.terminal.create));
   await cancel();
@@ -67,7 +67,7 @@ test('a terminal that is not made in time is not waited for, and released when i
   await builder.seen(request(methods.client.terminal.release));
 });
 
-test('a cancel sent right behind the prompt does not overtake it', async () => {
+test('a cancel sent right after the prompt does not overtake it', async () => {
   const turn = builder.prompt(sessionId, '/slow 60');
   await cancel();
   expect((await turn).stopReason).toBe('cancelled');

@@ -24,22 +24,22 @@ const ALL_CAPABILITIES: ClientCapabilities = { fs: { readTextFile: true, writeTe
 export type Client = {
   readonly agent: ClientContext;
   readonly initialized: InitializeResponse;
-  /** All that the agent sent, in the order of the wire. */
+  /** All frames from the agent, in order. */
   readonly frames: readonly AnyMessage[];
   /** Absolute path to text. */
   readonly files: Map<string, string>;
   readonly permissionRequests: RequestPermissionRequest[];
   readonly terminals: Map<string, { readonly commandLine: string; released: boolean }>;
-  /** What the user chooses when asked: an option id, or `never` to leave the question open. */
+  /** The user's choice: an option id, or `never` to leave the request open. */
   choice: string;
-  /** A terminal for the command `held` is made only after this. */
+  /** A terminal for the command `held` is created only after this. */
   letTerminalsGo(): void;
   newSession(mcpServers?: McpServer[], cwd?: string): Promise<string>;
   prompt(sessionId: string, text: string): Promise<{ stopReason: string; updates: SessionUpdate[]; text: string }>;
   updates(sessionId: string): SessionUpdate[];
-  /** Resolves when such a frame has come, also if it came before. */
+  /** Resolves when such a frame has arrived, now or earlier. */
   seen(wanted: (frame: AnyMessage) => boolean): Promise<void>;
-  /** Ends the agent by closing its stdin; its exit code. */
+  /** Ends the agent by closing its stdin; resolves to its exit code. */
   end(): Promise<number | null>;
 };
 

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([sketcher.end(), builder.end()]));
 
 describe('initialize', () => {
-  test('sketcher advertises what a modern agent does', () => {
+  test('sketcher advertises the capabilities of a modern agent', () => {
     expect(sketcher.initialized).toEqual({
       protocolVersion: 1,
       agentCapabilities: {
@@ -57,7 +57,7 @@ describe('what builder does not advertise', () => {
     await expect(builder.newSession([server])).rejects.toMatchObject({ code: -32602, data: { name: 'web', type: 'http' } });
   });
 
-  test('an embedded resource in a prompt is refused, a link is welcome', async () => {
+  test('an embedded resource in a prompt is refused, a link is accepted', async () => {
     const sessionId = await builder.newSession();
     const prompt = (block: object) =>
       builder.agent.request<{ stopReason: string }>('session/prompt' as string, {
@@ -71,7 +71,7 @@ describe('what builder does not advertise', () => {
 });
 
 describe('the process', () => {
-  test('ends with code 0 when its stdin ends, idle or in the middle of a turn', async () => {
+  test('exits with code 0 when its stdin ends, idle or in the middle of a turn', async () => {
     const sessionId = await builder.newSession();
     const prompt = builder.prompt(sessionId, '/slow 60').catch(() => 'connection closed');
     await builder.seen((frame) => JSON.stringify(frame).includes('1 of 1200'));
@@ -80,7 +80,7 @@ describe('the process', () => {
     expect(await sketcher.end()).toBe(0);
   });
 
-  test('with an unknown name says how it is used, on stderr, and ends with code 2', () => {
+  test('with an unknown name prints its usage on stderr and exits with code 2', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [demoAgentFile, '--name', 'plumber'], { encoding: 'utf8' });
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain('--name sketcher|builder');

@@ -18,7 +18,7 @@ let httpServer: McpServer;
 let httpProcess: ChildProcess;
 let sketcher: Client;
 let builder: Client;
-/** Builder's session with the stdio server, which starts once for all that is asked of it. */
+/** Builder's session with the stdio server, which starts once for all tests. */
 let sessionId: string;
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ test('/tools lists the tools of a stdio and an HTTP server, and names a server t
   ]);
 });
 
-test('/call over stdio hands over the environment and shows the call as a tool call', async () => {
+test('/call over stdio passes the environment and shows the call as a tool call', async () => {
   const { updates, text } = await builder.prompt(sessionId, '/call local echo {"text": "hello"}');
   expect(only(updates, 'tool_call')).toMatchObject([
     { title: 'local: echo', kind: 'other', status: 'in_progress', rawInput: { server: 'local', tool: 'echo', args: { text: 'hello' } } },
@@ -56,7 +56,7 @@ test('/call over stdio hands over the environment and shows the call as a tool c
   expect(text).toBe('echo answered: local>hello');
 });
 
-test('/call over HTTP hands over the headers', async () => {
+test('/call over HTTP passes the headers', async () => {
   const { text } = await sketcher.prompt(await sketcher.newSession([httpServer]), '/call web echo {"text": "hello"}');
   expect(text).toBe('echo answered: web>hello');
 });
@@ -74,7 +74,7 @@ test('a server that was not given is not called', async () => {
   expect(text).toContain('no MCP server called "other"');
 });
 
-test('a server that never answers does not keep a turn from being cancelled', async () => {
+test('a server that never answers does not prevent a cancel', async () => {
   const silent = { name: 'silent', command: process.execPath, args: ['-e', 'process.stdin.resume()'], env: [] };
   const sessionId = await builder.newSession([silent]);
   const turn = builder.prompt(sessionId, '/call silent echo {}');

@@ -5,7 +5,7 @@ import { type Client, only, spoken, startClient } from './client.ts';
 
 let sketcher: Client;
 let builder: Client;
-/** Builder in an editor that offers neither files nor a terminal. */
+/** Builder with a client that offers neither files nor a terminal. */
 let bare: Client;
 beforeAll(async () => {
   [sketcher, builder, bare] = await Promise.all([
@@ -20,7 +20,7 @@ beforeEach(() => {
   builder.permissionRequests.length = 0;
 });
 
-describe('a prompt that is no command', () => {
+describe('a prompt that is not a command', () => {
   test('gets a thought and an answer in several chunks that names the agent and echoes the prompt', async () => {
     const sessionId = await sketcher.newSession();
     const { stopReason, updates, text } = await sketcher.prompt(sessionId, 'How high is a house?');
@@ -36,7 +36,7 @@ describe('a prompt that is no command', () => {
     expect(only((await sketcher.prompt(sessionId, 'Hello')).updates, 'agent_thought_chunk')).toHaveLength(2);
   });
 
-  test('names what came with it', async () => {
+  test('names its attachments', async () => {
     const sessionId = await sketcher.newSession();
     await sketcher.agent.request(methods.agent.session.prompt, {
       sessionId,
@@ -79,7 +79,7 @@ describe('/plan', () => {
 });
 
 describe('/read', () => {
-  test('reads through the editor', async () => {
+  test('reads through the client', async () => {
     builder.files.set('/project/read.txt', 'one\ntwo');
     const { updates, text } = await builder.prompt(await builder.newSession(), '/read read.txt');
     expect(only(updates, 'tool_call')).toMatchObject([{ kind: 'read', locations: [{ path: '/project/read.txt' }] }]);
@@ -89,7 +89,7 @@ describe('/read', () => {
     expect(text).toBe('read.txt has 2 lines and 7 characters.');
   });
 
-  test('says so when the editor declines', async () => {
+  test('says so when the client declines', async () => {
     const { stopReason, updates, text } = await builder.prompt(await builder.newSession(), '/read missing.txt');
     expect(stopReason).toBe('end_turn');
     expect(only(updates, 'tool_call_update')).toMatchObject([{ status: 'failed' }]);
@@ -98,7 +98,7 @@ describe('/read', () => {
 });
 
 describe('/edit', () => {
-  test('shows the diff, asks with three options, then writes through the editor', async () => {
+  test('shows the diff, asks with three options, then writes through the client', async () => {
     builder.files.set('/project/a.txt', 'one\n');
     const sessionId = await builder.newSession();
     const { updates } = await builder.prompt(sessionId, '/edit a.txt');
@@ -115,7 +115,7 @@ describe('/edit', () => {
     expect(builder.files.get('/project/a.txt')).toBe(diff.newText);
   });
 
-  test('makes a file that is not there yet', async () => {
+  test('creates a missing file', async () => {
     const { updates } = await builder.prompt(await builder.newSession(), '/edit new.txt');
     expect(only(updates, 'tool_call_update')[0]).toMatchObject({ content: [{ type: 'diff', oldText: null }] });
     expect(builder.files.get('/project/new.txt')).toBe('Builder was here in turn 1.\n');
@@ -130,7 +130,7 @@ describe('/edit', () => {
     expect(builder.files.get('/project/b.txt')).toBe('one\n');
   });
 
-  test('asks no second time after allow_always, but still asks for a command and in another session', async () => {
+  test('asks no second time after allow_always, but still for a command and in another session', async () => {
     builder.choice = 'allow-always';
     const sessionId = await builder.newSession();
     await builder.prompt(sessionId, '/edit c.txt');
@@ -143,7 +143,7 @@ describe('/edit', () => {
 });
 
 describe('/run', () => {
-  test('asks, runs in a terminal of the editor, shows it in the tool call and releases it', async () => {
+  test('asks, runs in a terminal of the client, shows it in the tool call and releases it', async () => {
     const { updates, text } = await builder.prompt(await builder.newSession(), `/run echo "hello world" 'and you'`);
     expect(builder.permissionRequests).toMatchObject([
       { toolCall: { kind: 'execute', rawInput: { command: 'echo', args: ['hello world', 'and you'], cwd: '/project' } } },
@@ -185,12 +185,12 @@ describe('modes', () => {
   });
 });
 
-describe('an editor without files and terminals', () => {
+describe('a client without files and terminals', () => {
   test.each([
     ['/read a.txt', 'your editor lets me read no files'],
     ['/edit a.txt', 'your editor lets me change no files'],
     ['/run ls', 'your editor has no terminal for me'],
-  ])('%s is declined politely and asks the editor nothing', async (prompt, answer) => {
+  ])('%s is declined politely and sends the client no request', async (prompt, answer) => {
     const before = bare.frames.length;
     const { stopReason, text } = await bare.prompt(await bare.newSession(), prompt);
     expect(stopReason).toBe('end_turn');

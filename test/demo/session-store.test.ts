@@ -25,7 +25,7 @@ describe.each([
   ['in memory', () => createMemoryStore()],
   ['in a directory', () => createDirectoryStore(mkdtempSync(path.join(directory, 'store-')), 'builder')],
 ])('a store %s', (_, create) => {
-  test('gives back what was saved last', () => {
+  test('returns what was saved last', () => {
     const store = create();
     const saved = record();
     store.save(saved);
@@ -34,7 +34,7 @@ describe.each([
     expect(store.all()).toEqual([{ ...saved, turns: 7 }]);
   });
 
-  test('is not changed by what happens to a record afterwards', () => {
+  test('is not affected by later changes to a record', () => {
     const store = create();
     const saved = record();
     store.save(saved);
@@ -42,14 +42,14 @@ describe.each([
     expect(store.find(saved.sessionId)?.turns).toBe(0);
   });
 
-  test('knows nothing of a session that was never saved', () => {
+  test('does not know a session that was never saved', () => {
     expect(create().find(record().sessionId)).toBeUndefined();
   });
 });
 
 describe('a store in a directory', () => {
   test.each(['../secret', 'secret', '', 'sketcher-00000000-0000-0000-0000-000000000000'])(
-    'takes %j for no session of its own',
+    'does not take %j for one of its sessions',
     (sessionId) => {
       const inner = mkdtempSync(path.join(directory, 'inner-'));
       const stored = JSON.stringify({ ...record(), sessionId });
@@ -72,7 +72,7 @@ describe('a store in a directory', () => {
   });
 });
 
-test('chunks of one message are kept as one, chunks of different messages are not', () => {
+test('chunks of one message are kept as one, chunks of different messages are separate', () => {
   const transcript: SessionRecord['transcript'] = [];
   const say = (sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk' | 'user_message_chunk', text: string) =>
     addToTranscript(transcript, { sessionUpdate, content: { type: 'text', text } });

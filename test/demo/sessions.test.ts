@@ -108,7 +108,7 @@ describe('modes and config options', () => {
 });
 
 describe('session/list', () => {
-  test('gives the sessions of one cwd with their titles, and none of the other agent', async () => {
+  test('lists the sessions of one cwd with their titles, and none of the other agent', async () => {
     const sessionId = await sketcher.newSession([], '/listed');
     await builder.newSession([], '/listed');
     await sketcher.prompt(sessionId, 'A roof that does not leak');
@@ -120,7 +120,7 @@ describe('session/list', () => {
 });
 
 describe('a session of an earlier process', () => {
-  test('is listed, loaded with its whole conversation before the answer, and goes on', async () => {
+  test('is listed, loaded with its whole conversation before the answer, and continues', async () => {
     const sessionId = await builder.newSession([], '/kept');
     builder.files.set('/kept/notes.txt', 'one\n');
     await builder.agent.request(session.setMode, { sessionId, modeId: 'auto' });
@@ -158,7 +158,7 @@ describe('a session of an earlier process', () => {
     expect(JSON.parse((await later.prompt(sessionId, '/whoami')).text)).toMatchObject({ turns: 2, cwd: '/elsewhere', model: 'ink' });
   });
 
-  test('is gone when no state was kept', async () => {
+  test('is gone if no state was kept', async () => {
     const sessionId = await forgetful.newSession();
     await expect(sketcher.agent.request(session.load, { sessionId, cwd: '/project', mcpServers: [] })).rejects.toMatchObject({
       code: -32002,
@@ -166,7 +166,7 @@ describe('a session of an earlier process', () => {
     });
   });
 
-  test('lies in one file that only its owner can read', async () => {
+  test('is in one file that only its owner can read', async () => {
     const sessionId = await builder.newSession();
     expect(statSync(state).mode & 0o777).toBe(0o700);
     expect(statSync(path.join(state, `${sessionId}.json`)).mode & 0o777).toBe(0o600);
@@ -175,7 +175,7 @@ describe('a session of an earlier process', () => {
 });
 
 describe('session/load', () => {
-  test('of a session that is busy ends its turn first and replays that too', async () => {
+  test('of a busy session ends its turn first and replays that too', async () => {
     const sessionId = await builder.newSession();
     const prompt = builder.prompt(sessionId, '/slow 60');
     await builder.seen(isChunkOf(sessionId));
@@ -189,7 +189,7 @@ describe('session/close', () => {
   test.each([
     ['on disk', () => sketcher],
     ['in memory', () => forgetful],
-  ])('a closed session takes no prompt but is kept %s and can be loaded again', async (_, where) => {
+  ])('a closed session accepts no prompt but is kept %s and can be loaded again', async (_, where) => {
     const client = where();
     const sessionId = await client.newSession();
     const { text } = await client.prompt(sessionId, 'Hello');
@@ -200,7 +200,7 @@ describe('session/close', () => {
     expect(spoken(client.updates(sessionId).slice(before))).toBe(text);
   });
 
-  test('an open prompt is answered as cancelled before the session is closed', async () => {
+  test('a pending prompt is answered as cancelled before the session is closed', async () => {
     const sessionId = await sketcher.newSession();
     const order: string[] = [];
     const prompt = sketcher.prompt(sessionId, '/slow 60').then(({ stopReason }) => order.push(stopReason));

@@ -12,23 +12,23 @@ test('this process is alive', () => {
   expect(mayBeAlive(lockOwner())).toBe(true);
 });
 
-test('a process that has ended on this host is not', () => {
+test('a process that has exited on this host is not alive', () => {
   expect(mayBeAlive(`${dead()}.1.${host}`)).toBe(false);
   expect(mayBeAlive(`${dead()}.0.${host}`)).toBe(false);
 });
 
-test('a process on another host may be, whatever runs here under its pid', () => {
+test('a process on another host may be alive, whatever runs here under its pid', () => {
   for (const elsewhere of [`${host}-other`, host.slice(1), '']) expect(mayBeAlive(`${dead()}.1.${elsewhere}`)).toBe(true);
 });
 
-test('a process whose start time is unknown may be', () => {
+test('a process whose start time is unknown may be alive', () => {
   expect(mayBeAlive(`${process.pid}.0.${host}`)).toBe(true);
 });
 
-test.runIf(process.platform === 'linux')('a process that has the pid and another start time is another process', () => {
+test.runIf(process.platform === 'linux')('a process with the same pid and another start time is another process', () => {
   expect(mayBeAlive(`${process.pid}.1.${host}`)).toBe(false);
 });
 
-test.each(['', 'x', '12', `x.1.${host}`])('an owner that is not written as one (%j) may be alive', (owner) => {
+test.each(['', 'x', '12', `x.1.${host}`])('an owner with an invalid name (%j) may be alive', (owner) => {
   expect(mayBeAlive(owner)).toBe(true);
 });

@@ -3,21 +3,21 @@ import { describe, expect, test } from 'vitest';
 import { type ProcessTree, stopProcess } from '../../src/processes/process-tree.ts';
 import { isGroupRunning, isRunning, script, start } from '../agents/programs.ts';
 
-/** What it is told to do must be done within this, on a busy machine too. */
+/** The time limit for expected events, also on a busy machine. */
 const SHORT_MS = 1000;
 const SHORT = { timeouts: { stop_grace_ms: SHORT_MS } };
 const PATIENT_MS = 30_000;
 const PATIENT = { timeouts: { stop_grace_ms: PATIENT_MS } };
 const tellsTerm = "process.on('SIGTERM', () => require('fs').writeSync(2, 'got TERM\\n'));";
 const staysAlive = 'setInterval(() => {}, 1000);';
-/** A child of its own in the same group, which says its number through its parent. */
+/** A child in the same group, whose pid the parent prints. */
 const withChild = (text: string) =>
   `const { spawn } = require('child_process');
    const child = spawn(process.execPath, ['-e', ${JSON.stringify(`${text} process.stdout.write('child ready')`)}], { stdio: ['ignore', 'pipe', 'ignore'] });
    child.stdout.once('data', () => process.stdout.write(child.pid + ' ready\\n'));`;
 
 describe('stopping a process', () => {
-  test('that ends at the end of its input sends it no signal', async () => {
+  test('that exits at the end of its input sends it no signal', async () => {
     const { agent, says, exit } = start(
       script(`${tellsTerm} process.stdin.resume().on('end', () => process.exit(7)); process.stdout.write('ready');`, PATIENT),
     );
@@ -42,7 +42,7 @@ describe('stopping a process', () => {
     expect(said()).toBe('ready heard 300000');
   });
 
-  test('that ignores the end of its input is sent TERM once the grace period is over', async () => {
+  test('that ignores the end of its input sends SIGTERM once the grace period ends', async () => {
     const { agent, says, exit } = start(
       script(`${tellsTerm} process.on('SIGTERM', () => process.exit(3)); ${staysAlive} process.stdout.write('ready');`, SHORT),
     );
@@ -54,7 +54,7 @@ describe('stopping a process', () => {
     expect(agent.stderrTail()).toEqual(['got TERM']);
   });
 
-  test('that ignores both is killed, and so is its child', async () => {
+  test('that ignores both kills it with its child', async () => {
     const deaf = `${tellsTerm} ${staysAlive}`;
     const { agent, says, said, exit } = start(script(`${deaf} ${withChild(deaf)}`, SHORT));
     await says('ready');
@@ -67,7 +67,7 @@ describe('stopping a process', () => {
     expect(isRunning(child)).toBe(false);
   });
 
-  test('that ends by itself but leaves a child behind ends the child too', async () => {
+  test('that exits but leaves a child behind ends the child too', async () => {
     const { agent, says, said, exit } = start(
       script(`${withChild(staysAlive)} process.stdin.resume().on('end', () => process.exit(0));`, SHORT),
     );
@@ -79,7 +79,7 @@ describe('stopping a process', () => {
     expect(isRunning(child)).toBe(false);
   });
 
-  test('that has ended already is done at once', async () => {
+  test('that has exited returns at once', async () => {
     const { agent, exit } = start(script('', PATIENT));
     await exit;
     const begin = performance.now();
@@ -87,7 +87,7 @@ describe('stopping a process', () => {
     expect(performance.now() - begin).toBeLessThan(PATIENT_MS);
   });
 
-  test('that never began is done at once', async () => {
+  test('that never started returns at once', async () => {
     const { agent, exit } = start(script('', { ...PATIENT, command: '/no/such/command' }));
     await agent.stop();
     expect(await exit).toMatchObject({ kind: 'unstartable' });
@@ -95,7 +95,7 @@ describe('stopping a process', () => {
 });
 
 describe('the steps', () => {
-  /** A tree that lives until `lastStep`, and notes what is done to it. */
+  /** A tree that runs until `lastStep` and records the steps. */
   function treeThatEndsAt(lastStep: 'eof' | 'term' | 'kill' | 'never') {
     const steps: string[] = [];
     const tree: ProcessTree = { isAlive: () => !steps.includes(lastStep), end: (how) => void steps.push(how) };

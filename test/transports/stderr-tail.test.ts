@@ -1,3 +1,4 @@
+// The last lines of an agent's stderr, redacted.
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { createSecrets } from '../../src/redaction/redact.ts';
@@ -15,25 +16,25 @@ async function tailOf(...chunks: readonly (string | Buffer)[]): Promise<readonly
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => `line ${n}`);
 
 describe('the tail of stderr', () => {
-  test('is nothing when nothing was said', async () => {
+  test('is empty if nothing was written', async () => {
     expect(await tailOf()).toEqual([]);
   });
 
-  test('is the lines, with a last one that is not yet ended', async () => {
+  test('has all lines, including an incomplete last one', async () => {
     expect(await tailOf('one\ntwo\r\n\nthr')).toEqual(['one', 'two', '', 'thr']);
   });
 
-  test('is the last 200 of many', async () => {
+  test('has the last 200 of many lines', async () => {
     const lines = numbered(1000);
     expect(await tailOf(`${lines.join('\n')}\n`)).toEqual(lines.slice(-200));
   });
 
-  test('counts a line that is not yet ended among them', async () => {
+  test('counts an incomplete line among them', async () => {
     const lines = numbered(1000);
     expect(await tailOf(lines.join('\n'))).toEqual(lines.slice(-200));
   });
 
-  test('is the same however it is cut, also inside a character', async () => {
+  test('is the same however the output is split, even inside a character', async () => {
     const bytes = Buffer.from('é one\n\u{1f600} two\nthree é');
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat({ max: bytes.length })), async (places) => {
@@ -44,19 +45,19 @@ describe('the tail of stderr', () => {
     );
   });
 
-  test('is short though a line never ends', async () => {
+  test('is short even if a line never ends', async () => {
     const lines = await tailOf(...Array.from({ length: 200 }, () => 'x'.repeat(10_000)));
     expect(lines).toHaveLength(1);
     expect(lines[0]?.length).toBeLessThanOrEqual(2000);
   });
 
-  test('is short though every line is long', async () => {
+  test('is short even if every line is long', async () => {
     const lines = await tailOf(...Array.from({ length: 300 }, () => `${'x'.repeat(10_000)}\n`));
     expect(lines).toHaveLength(200);
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(2000);
   });
 
-  test('survives a stream that breaks', async () => {
+  test('survives a broken stream', async () => {
     const stderr = new PassThrough();
     const tail = createStderrTail(stderr);
     stderr.write('last words\n');
@@ -67,7 +68,7 @@ describe('the tail of stderr', () => {
   });
 });
 
-test('a secret is not cut in half before it is known for one, neither by two writes nor by the length of a line', async () => {
+test('a secret is redacted whole, even if two writes or the length limit of a line would split it', async () => {
   const secrets = createSecrets();
   secrets.add('K', 'a-secret-of-some-length');
   const stderr = new PassThrough({ highWaterMark: 1 << 30 });
@@ -78,7 +79,7 @@ test('a secret is not cut in half before it is known for one, neither by two wri
   expect(tail.lines()).toEqual(['it is [redacted:K]', `${'x'.repeat(1990)}[redacted:`, 'last']);
 });
 
-describe('the last words', () => {
+describe('the last lines for an error message', () => {
   test.each([
     ['are the last line', ['loading', 'no key'], 'no key'],
     [

@@ -1,3 +1,4 @@
+// Log messages: level, redaction and destination.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test, vi } from 'vitest';

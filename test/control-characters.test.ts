@@ -1,3 +1,4 @@
+// Control characters in messages for people.
 import { afterEach, expect, test, vi } from 'vitest';
 import { CommandFailure } from '../src/cli/failure.ts';
 import { notice } from '../src/cli/output.ts';
@@ -5,7 +6,7 @@ import { printFailure } from '../src/cli/report-failure.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
-test('nothing that an agent says in a failure or a notice steers the terminal', () => {
+test("an agent's text in a failure or a notice cannot control the terminal", () => {
   const said: string[] = [];
   vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
     said.push(String(text));

@@ -1,8 +1,9 @@
+// Fingerprints of texts.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fingerprint } from '../src/fingerprint.ts';
 
-test('texts that differ in a single character have other names', () => {
+test('texts that differ in a single character have different fingerprints', () => {
   const seen = new Map<string, string>();
   fc.assert(
     fc.property(fc.string({ maxLength: 200 }), fc.nat(199), (text, at) => {
@@ -16,13 +17,13 @@ test('texts that differ in a single character have other names', () => {
   );
 });
 
-test('a hundred thousand texts that are nearly the same have a hundred thousand names, all of one length', () => {
+test('a hundred thousand similar texts have a hundred thousand different fingerprints of the same length', () => {
   const names = new Set(Array.from({ length: 100_000 }, (_, n) => fingerprint(`{"agent_servers":{"a":{"args":["${n}"]}}}`)));
   expect(names.size).toBe(100_000);
   expect(new Set([...names].map(({ length }) => length))).toEqual(new Set([22]));
 });
 
-test('the name of a text stays what it is: what is known of it would be forgotten', () => {
+test('fingerprints never change, because caches would lose their entries', () => {
   expect(['', 'a', 'é\u{1f600}'].map(fingerprint)).toMatchInlineSnapshot(`
     [
       "1lm98d9wnjv173pbjhlrmb",

@@ -1,5 +1,5 @@
-// fast-check, with the same cases in every run: a red build can be repeated, and none is red by chance.
-// FC_SEED=random (or a number) asks for other cases; a failure prints its seed.
+// fast-check with the same cases in every run: failures can be repeated, and no run fails by chance.
+// FC_SEED=random (or a number) selects other cases; a failure prints its seed.
 import fc from 'fast-check';
 
 const { FC_SEED } = process.env;

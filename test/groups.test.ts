@@ -1,4 +1,4 @@
-// Which tests may stay out of a run: groups by file name, and single tests by platform. Nothing else skips.
+// Which tests may be left out of a run: groups by file name, and single tests by platform. Nothing else is skipped.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ test('only the platform decides whether a single test runs', () => {
   expect(conditions.filter(({ condition }) => !isPlatform(condition))).toEqual([]);
 });
 
-test('a file name with a group names one that there is', () => {
+test('every group in a file name exists', () => {
   const named = files.flatMap(({ file }) => /\.([a-z]+)\.test\.ts$/.exec(file)?.[1] ?? []);
   expect([...new Set(named)].sort()).toEqual(GROUPS.map(({ name }) => name).sort());
 });

@@ -1,3 +1,4 @@
+// Creating private directories.
 import { mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -10,7 +11,7 @@ function place(): string {
   return dir;
 }
 
-test('a directory is made with those above it, private, and made again without complaint', () => {
+test('a directory is created private with its parents, and creating it again is no error', () => {
   const root = place();
   const dir = path.join(root, 'a', 'b');
   makeDirectory(dir);
@@ -18,13 +19,13 @@ test('a directory is made with those above it, private, and made again without c
   for (const made of [dir, path.dirname(dir)]) expect(statSync(made).mode & 0o777).toBe(0o700);
 });
 
-test('where something else is, or nothing can be, the system says so', () => {
+test('if something else is in its place or nothing can be created, the system error is thrown', () => {
   const file = path.join(place(), 'file');
   writeFileSync(file, '');
   expect(() => makeDirectory(file)).toThrow('EEXIST');
   expect(() => makeDirectory(path.join(file, 'below'))).toThrow('ENOTDIR');
 });
 
-test.skipIf(process.platform !== 'linux')('below /proc it comes to an end', () => {
+test.skipIf(process.platform !== 'linux')('below /proc it fails instead of trying forever', () => {
   expect(() => makeDirectory('/proc/none/below')).toThrow("ENOENT: no such file or directory, mkdir '/proc/none'");
 });

@@ -1,3 +1,4 @@
+// Replacing a file atomically.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -11,17 +12,17 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** The next write of that file finds the disk full. */
+/** Makes the next write of this file find the disk full. */
 const fullDiskFor = (name: string) => symlinkSync('/dev/full', path.join(dir, draftOf(name)));
 
-test('a file is replaced as a whole, and private', () => {
+test('a file is replaced as a whole and is private', () => {
   const file = path.join(dir, 'x.json');
   replaceFile(file, 'one');
   replaceFile(file, 'two');
   expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777, readdirSync(dir)]).toEqual(['two', 0o600, ['x.json']]);
 });
 
-test.runIf(process.platform === 'linux')('on a full disk the file is as it was, and nothing is left beside it', () => {
+test.runIf(process.platform === 'linux')('on a full disk the file is unchanged, and no temporary file is left', () => {
   const file = path.join(dir, 'x.json');
   replaceFile(file, 'one');
   fullDiskFor('x.json');
@@ -29,7 +30,7 @@ test.runIf(process.platform === 'linux')('on a full disk the file is as it was, 
   expect([readFileSync(file, 'utf8'), readdirSync(dir)]).toEqual(['one', ['x.json']]);
 });
 
-test.runIf(process.platform === 'linux')('doctor says that the disk is full, and what to do', async () => {
+test.runIf(process.platform === 'linux')('doctor reports a full disk with advice', async () => {
   fullDiskFor('doctor.probe');
   const [found] = await checkState(dir, 'linux');
   expect(found).toMatchObject({ check: 'state.writable', status: 'problem', what: `the disk of ${dir} is full (ENOSPC)` });

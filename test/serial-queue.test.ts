@@ -1,3 +1,4 @@
+// Work that runs one piece at a time.
 import { expect, test } from 'vitest';
 import { createSerialQueue } from '../src/serial-queue.ts';
 

@@ -1,3 +1,4 @@
+// A connection: lines in, frames and refusals out, limits and patches.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough, Readable, Writable } from 'node:stream';
@@ -139,8 +140,8 @@ describe('a frame over the limit', () => {
     }
   });
 
-  test('can be answered also when its method comes last', async () => {
-    // Only requests have both an id and params, and an id in front is beyond doubt.
+  test('can be answered even if its method comes last', async () => {
+    // Only requests have both an id and params, so a leading id is certain.
     const [seen] = await read([`{"id":7,"params":{"t":"${long}"},"method":"m"}\n`], LIMIT);
     expect(seen).toMatchObject({ oversized: expect.stringMatching(/^request 7 /) });
   });
@@ -184,7 +185,7 @@ test('the split into chunks makes no difference', async () => {
       const stream = Buffer.concat(lines.flatMap((line) => [line, Buffer.from(random() < 0.2 ? '\r\n' : '\n')]));
       const edges = [0, ...places.map((place) => place % (stream.length + 1)).sort((a, b) => a - b), stream.length];
       const pieces = edges.slice(1).map((edge, k) => Buffer.from(stream.subarray(edges[k], edge)));
-      // Far from the length of any line: where the limit lies exactly is another test's.
+      // Far from the length of any line; another test checks the exact limit.
       const limit = lines.some((line) => Math.abs(line.length - 400) < 5) ? MIB : 400;
       const plain = (seen: readonly Seen[]) => seen.map((one) => ('oversized' in one ? one.oversized : one));
       expect(plain(await read(pieces, limit))).toEqual(plain(await read([stream], limit)));

@@ -1,3 +1,4 @@
+// Detached frames and interned text.
 import { expect, test } from 'vitest';
 import { detach, type Frame, type Span, textOf } from '../../src/wire/frame.ts';
 import { ChunkView } from '../../src/wire/scanner/chunk-view.ts';

@@ -1,3 +1,4 @@
+// Members, elements and strings read from JSON bytes without a parse.
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { Span } from '../../src/wire/frame.ts';

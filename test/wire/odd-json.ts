@@ -1,4 +1,4 @@
-// Seeded JSON-RPC lines, written in every legal way and then damaged: material for the tests of the wire.
+// Seeded JSON-RPC lines, written in every legal way and then damaged, for the tests of the wire.
 
 export type Random = () => number;
 
@@ -32,7 +32,7 @@ const TEXTS = [
 ];
 const ID_KEYS = ['id', 'method', 'params', 'result', 'error', 'jsonrpc', 'sessionId', 'ID', 'idx', '__proto__', ''];
 
-/** A string token, now and then with needless escapes. */
+/** A string token, sometimes with needless escapes. */
 function string(random: Random, text: string): string {
   if (random() < 0.98) return JSON.stringify(text);
   const escaped = [...JSON.stringify(text).slice(1, -1)];
@@ -57,7 +57,7 @@ export function jsonValue(random: Random, depth = 0): string {
   return kind < 0.8 ? `[${items.join(',') || space()}]` : `{${items.join(',') || space()}}`;
 }
 
-/** A line that is nearly always a JSON-RPC message: members in any order, some of them twice, some missing. */
+/** A line that is nearly always a JSON-RPC message: members in any order, some duplicated, some missing. */
 export function message(random: Random): string {
   const space = () => pick(random, SPACES);
   const object = (members: string[]) => {
@@ -88,7 +88,7 @@ export function message(random: Random): string {
   return object(members);
 }
 
-/** One to three bytes changed, taken out or put in; never a line feed, which would make two lines. */
+/** Changes, removes or inserts one to three bytes; never a line feed, which would make two lines. */
 export function damaged(random: Random, line: Buffer): Buffer {
   let bytes = Buffer.from(line);
   for (let n = 1 + Math.floor(random() * 3); n > 0; n--) {

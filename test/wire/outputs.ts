@@ -1,7 +1,7 @@
-// Places to write to that tell what was written to them, and how.
+// Outputs that record what was written to them, and how.
 import { Writable } from 'node:stream';
 
-/** Takes everything at once; a vectored write counts as one call. */
+/** Accepts everything at once; a vectored write counts as one call. */
 export function createRecorder(options: { readonly highWaterMark?: number } = {}) {
   const calls: Buffer[][] = [];
   const output = new Writable({
@@ -18,7 +18,7 @@ export function createRecorder(options: { readonly highWaterMark?: number } = {}
   return { output, calls, text: () => Buffer.concat(calls.flat()).toString('utf8'), bytes: () => Buffer.concat(calls.flat()) };
 }
 
-/** Takes one write at a time, and only when told to. */
+/** Accepts one write at a time, and only when the test says so. */
 export function createSlowOutput(highWaterMark: number) {
   const taken: Buffer[] = [];
   let proceed: (() => void) | undefined;

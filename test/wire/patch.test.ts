@@ -1,3 +1,4 @@
+// Patching a frame.
 import { expect, test } from 'vitest';
 import type { Frame, Span } from '../../src/wire/frame.ts';
 import { memberAt } from '../../src/wire/json-path.ts';

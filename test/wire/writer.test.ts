@@ -1,3 +1,4 @@
+// The writer: one write per chunk, patches, back-pressure and errors.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
@@ -11,7 +12,7 @@ import { createRecorder, createSlowOutput } from './outputs.ts';
 
 const tick = () => Promise.resolve();
 
-/** The messages among `lines`, as they lie in one chunk. */
+/** The messages in `lines`, as in one chunk. */
 function framesOf(lines: readonly string[]): Frame[] {
   const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
   const frames: Frame[] = [];
@@ -184,7 +185,7 @@ describe('back-pressure', () => {
 
 describe('a frame written during a write', () => {
   test('reaches a peer in the same process that answers synchronously', async () => {
-    // A stream that is being read hands a chunk over inside write(), and its reader may be the cause of the next line for it.
+    // A stream in flowing mode delivers a chunk inside write(), and its reader may cause the next line.
     const received: string[] = [];
     const pair = new PassThrough();
     const writer = createWriter(pair);

@@ -1,3 +1,4 @@
+// Content-Length framing, as language servers use it.
 import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Sink, Source } from '../../../src/wire/byte-stream.ts';
@@ -25,7 +26,7 @@ describe('reading bodies with Content-Length', () => {
 
   test.each([
     ['another case and no space', 'content-length:7\r\n\r\n{"a":1}'],
-    ['a type beside the length', 'Content-Length: 7\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n{"a":1}'],
+    ['a type next to the length', 'Content-Length: 7\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n{"a":1}'],
     ['the type first', 'Content-Type: application/json\r\nContent-Length: 7\r\n\r\n{"a":1}'],
     ['a header nobody knows', 'Content-Length: 7\r\nX-Other: yes\r\n\r\n{"a":1}'],
     ['line feeds alone', 'Content-Length: 7\n\n{"a":1}'],

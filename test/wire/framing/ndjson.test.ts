@@ -1,3 +1,4 @@
+// Newline-delimited JSON: splitting chunks into lines in bounded memory.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
@@ -127,7 +128,7 @@ describe('a line over the limit', () => {
     const gc = runInNewContext('gc') as () => void;
     const held = () => {
       gc();
-      gc(); // buffers are freed beside the first one, and counted as gone by the second
+      gc(); // the first collection frees buffers, the second one counts them
       const { heapUsed, external } = process.memoryUsage();
       return heapUsed + external;
     };
@@ -166,7 +167,7 @@ describe('a line over the limit', () => {
     const stream = Buffer.concat([line, Buffer.from('\n{"after":1}\n')]);
     fc.assert(
       fc.property(fc.array(fc.nat(), { minLength: 1, maxLength: 30 }), (places) => {
-        // One cut always falls inside the line: a whole line in one chunk is the leg's to measure.
+        // One cut always falls inside the line: the connection measures a whole line in one chunk.
         const { lines, oversized } = split(cut(stream, [...places, line.length - 1]), 5000);
         expect(oversized).toHaveLength(1);
         expect(oversized[0]?.head.equals(line.subarray(0, 4096))).toBe(true);

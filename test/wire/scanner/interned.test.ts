@@ -1,3 +1,4 @@
+// The table of interned ids.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ChunkView } from '../../../src/wire/scanner/chunk-view.ts';

@@ -1,3 +1,4 @@
+// The envelope of a line over the limit.
 import { describe, expect, test } from 'vitest';
 import { envelopeOfOversized } from '../../../src/wire/scanner/large-frame.ts';
 import { strictParse } from '../../../src/wire/scanner/strict-parse.ts';
@@ -6,7 +7,7 @@ import { damaged, message, seeded } from '../odd-json.ts';
 
 const NOTHING = { kind: undefined, idText: undefined, method: undefined };
 const LONG = 'x'.repeat(5000);
-/** As the splitter keeps it. */
+/** As the line splitter keeps it. */
 const envelope = (line: Buffer | string) => {
   const bytes = Buffer.from(line as string);
   return envelopeOfOversized(bytes.subarray(0, 4096), bytes.subarray(-512));
@@ -60,7 +61,7 @@ describe('the envelope of an oversized line', () => {
   test.each([
     ['an escape that there is not', `{"jsonrpc":"2.0","method":"a\\q","params":"${LONG}"}`],
     ['half an escape', `{"jsonrpc":"2.0","method":"a\\u12","params":"${LONG}"}`],
-    ['a raw control character beside an escape', `{"jsonrpc":"2.0","method":"a\\n\t","params":"${LONG}"}`],
+    ['a raw control character next to an escape', `{"jsonrpc":"2.0","method":"a\\n\t","params":"${LONG}"}`],
   ])('has no method when the method is invalid: %s', (_, line) => {
     expect(envelope(line)).toMatchObject({ idText: undefined, method: undefined });
   });

@@ -1,3 +1,4 @@
+// Reading a frame's body, unless parsers could read it differently.
 import { isDeepStrictEqual } from 'node:util';
 import { type Node, parseTree } from 'jsonc-parser';
 import { describe, expect, test } from 'vitest';
@@ -12,7 +13,7 @@ function frameWith(body: string, key: 'params' | 'result' | 'error' = 'params'):
   if ('why' in decided) throw new Error(decided.reason);
   return decided;
 }
-const judged = (body: string) => readBody(frameWith(body));
+const bodyOf = (body: string) => readBody(frameWith(body));
 
 describe('a body that all parsers read alike is read', () => {
   test.each(['params', 'result', 'error'] as const)('in %s', (key) => {
@@ -33,7 +34,7 @@ describe('a body that all parsers read alike is read', () => {
     ['constructor and the like', '{"constructor":1,"hasOwnProperty":2,"toString":3}'],
     ['a scalar', '"text"'],
   ])('%s is accepted', (_, body) => {
-    expect(judged(body)).toEqual({ ok: true, value: JSON.parse(body) });
+    expect(bodyOf(body)).toEqual({ ok: true, value: JSON.parse(body) });
   });
 });
 
@@ -48,7 +49,7 @@ describe('a body that parsers read differently is refused', () => {
     ['__proto__', '{"__proto__":{"admin":true}}', /__proto__/],
     ['__proto__ escaped', '{"a":{"\\u005f_proto_\\u005F":1}}', /__proto__/],
   ])('%s', (_, body, reason) => {
-    const result = judged(body);
+    const result = bodyOf(body);
     expect(result.ok).toBe(false);
     expect(result.ok ? '' : result.reason).toMatch(reason);
   });
@@ -57,13 +58,13 @@ describe('a body that parsers read differently is refused', () => {
     kind === 'arrays' ? '['.repeat(levels) + ']'.repeat(levels) : `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 
   test.each(['arrays', 'objects'] as const)('nesting of 256 %s passes, of 257 does not', (kind) => {
-    expect(judged(nested(256, kind)).ok).toBe(true);
-    const refused = judged(nested(257, kind));
+    expect(bodyOf(nested(256, kind)).ok).toBe(true);
+    const refused = bodyOf(nested(257, kind));
     expect(refused.ok ? '' : refused.reason).toMatch(/deeper than 256/);
   });
 
   test('many shallow values are not deep', () => {
-    expect(judged(`[${Array.from({ length: 1000 }, () => '[[]]').join(',')}]`).ok).toBe(true);
+    expect(bodyOf(`[${Array.from({ length: 1000 }, () => '[[]]').join(',')}]`).ok).toBe(true);
   });
 });
 
@@ -75,7 +76,7 @@ test('an independent parser agrees on refusals, and JSON.parse on values', () =>
       const random = seeded(seed);
       for (let n = 0; n < 20; n++) {
         const body = `[${jsonValue(random)}]`; // one level down: a second sessionId in params themselves makes no frame at all
-        const result = judged(body);
+        const result = bodyOf(body);
         expect(!result.ok, body).toBe(isDoubtful(parseTree(body)));
         if (result.ok) {
           reads++;

@@ -1,3 +1,4 @@
+// The scanner, compared with JSON.parse.
 import { isUtf8 } from 'node:buffer';
 import { describe, expect, test } from 'vitest';
 import type { Frame } from '../../../src/wire/frame.ts';
@@ -10,7 +11,7 @@ const scanner = new Scanner();
 
 type Envelope = { kind: string; method?: string; id?: string; sessionId?: string; outcome?: string; body?: string };
 
-/** What JSON.parse makes of a line; undefined when it is no message. */
+/** What JSON.parse reads from a line; undefined if it is no message. */
 function parsed(line: Buffer): Envelope | undefined {
   let value: unknown;
   try {
@@ -58,7 +59,7 @@ function scanned(frame: Frame): Envelope {
     ...(frame.body && { body: JSON.stringify(text(frame.body)) }),
   };
 }
-/** Puts the line between others, at any alignment, as it would lie in a chunk. */
+/** Puts the line between others, at any alignment, as in a chunk. */
 function inChunk(line: Buffer, shift: number): { bytes: Buffer; start: number } {
   const before = Buffer.alloc(shift, '\n');
   return { bytes: Buffer.concat([before, line, Buffer.from('\n{"jsonrpc":"2.0","method":"next"}\n')]), start: shift };
@@ -88,7 +89,7 @@ describe('the scanner against JSON.parse', () => {
               expect(frame.end).toBe(start + line.length);
             }
           }
-          // The careful path may refuse what is ambiguous, but it too never reads a frame differently.
+          // The strict parser may refuse an ambiguous frame, but never reads it differently.
           const decided = strictParse(bytes, start, start + line.length);
           if (!('why' in decided)) expect(scanned(decided), line.toString()).toEqual(expected ?? parsed(line.subarray(3)));
           else if (decided.why === 'broken' && line.some((b) => b > 0x20)) expect(expected, line.toString()).toBeUndefined();
@@ -97,7 +98,7 @@ describe('the scanner against JSON.parse', () => {
       { numRuns: SEEDS },
     );
     expect(frames).toBe(SEEDS * FRAMES_PER_SEED);
-    // If it were always unsure the comparison would prove nothing.
+    // If the scanner were always unsure, the comparison would prove nothing.
     expect(sure / frames).toBeGreaterThan(0.35);
   }, 120_000);
 });
@@ -122,7 +123,7 @@ describe('the scanner reads', () => {
     ],
     ['1e400 and a big integer id', '{"id":9007199254740993123,"method":"m","params":{"n":1e400}}', { kind: 'request', method: 'm' }],
     ['lone surrogate escapes', '{"id":1,"method":"m","params":{"t":"\\ud800"}}', { kind: 'request', id: '1', method: 'm' }],
-    ['an error that is null beside a result', '{"id":1,"result":{},"error":null}', { kind: 'response', id: '1', outcome: 'result' }],
+    ['a null error next to a result', '{"id":1,"result":{},"error":null}', { kind: 'response', id: '1', outcome: 'result' }],
     [
       'a string of 300 kB',
       `{"id":1,"method":"m","params":{"sessionId":"s","t":"${'y'.repeat(300_000)}"}}`,

@@ -1,3 +1,4 @@
+// The template cache: frames of a known shape are read without a scan.
 import { describe, expect, test } from 'vitest';
 import type { Frame } from '../../../src/wire/frame.ts';
 import { sessionIdOf } from '../../../src/wire/scanner/large-frame.ts';

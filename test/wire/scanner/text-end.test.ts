@@ -1,3 +1,4 @@
+// The WebAssembly search for the end of a string.
 import { describe, expect, test } from 'vitest';
 import { inJavaScript, inWebAssembly, TEXT_END_MODULE, type TextScanner, WINDOW_BYTES } from '../../../src/wire/scanner/text-end.ts';
 import fc from '../../generated.ts';

@@ -36,7 +36,7 @@ type Client = {
 
 /** The proxy with an attached console, a client that answers when the test says so, and the link file. `policy` is the text of a policy. */
 async function withClient(work: (acpClient: Client, linkFile: string) => Promise<void>, policy?: string): Promise<string> {
-  const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-beside-'));
+  const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-attached-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   const project = path.join(root, 'project');
   mkdirSync(project);

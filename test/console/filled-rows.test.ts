@@ -1,3 +1,4 @@
+// Rows of the charts that have data.
 import { expect, test } from 'vitest';
 import { filledRows } from '../../console/components/filled-rows.ts';
 import { createCharts } from '../../src/console/state/charts.ts';

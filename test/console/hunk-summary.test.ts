@@ -1,3 +1,4 @@
+// The summary above the hunks of a change.
 import { expect, test } from 'vitest';
 import { applySummary, standingOf } from '../../console/components/hunk-summary.ts';
 import type { HunkState } from '../../src/console/protocol/chat.ts';

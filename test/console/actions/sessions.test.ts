@@ -14,7 +14,7 @@ test('a server with a URL is accepted', () => {
 test.each<[string, object]>([
   ['a program', { name: 'sh', command: 'sh', args: ['-c', 'id'], env: [] }],
   ['a program with a type', { type: 'stdio', name: 'sh', command: 'sh', args: [], env: [] }],
-  ['a program beside an address', { ...server, command: 'sh' }],
+  ['a program next to a URL', { ...server, command: 'sh' }],
   ['a server behind our own connection', { type: 'acp', name: 'x', serverId: 'x' }],
   ['another kind of address', { ...server, url: 'file:///etc/passwd' }],
   ['no address', { ...server, url: 'example' }],

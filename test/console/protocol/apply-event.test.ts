@@ -1,3 +1,4 @@
+// Events applied to the state of a conversation.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { apply, MAX_ITEMS, MAX_SIZE } from '../../../src/console/protocol/apply-event.ts';
@@ -51,7 +52,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  test('the end of an otherwise unknown call is no entry', () => {
+  test('the end of an unknown call adds no entry', () => {
     expect(kinds([{ e: 'tool', toolCallId: 'asked-only', status: 'failed' }])).toEqual([]);
     expect(kinds([{ e: 'tool', toolCallId: 't', status: 'in_progress' }])).toEqual(['tool']);
     expect(kinds([{ e: 'tool', toolCallId: 't', status: 'completed', title: 'Read' }])).toEqual(['tool']);
@@ -132,7 +133,7 @@ describe('a conversation', () => {
     ['plans', { e: 'plan', entries: [{ content: long, status: '' }] }],
     ['links', { e: 'block', role: 'agent', block: { type: 'resource_link', uri: long } }],
     ['agents of agents', { e: 'subagent', childId: 'c', title: '', description: long }],
-  ])('so are %s, however an agent sends them', (_, event) => {
+  ])('%s are limited too, however an agent sends them', (_, event) => {
     const own = (n: number): object =>
       'toolCallId' in event
         ? { toolCallId: `t${n}` }

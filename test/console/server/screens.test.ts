@@ -1,3 +1,4 @@
+// Dispatch of page actions to the handlers of screens.
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Page } from '../../../src/console/server/page-connection.ts';

@@ -46,7 +46,7 @@ const enter = (token: string, headers: http.OutgoingHttpHeaders = {}) =>
 const tokenOf = (link: string) => new URL(link).hash.slice(1);
 
 /** The status a socket is rejected with, or the socket. */
-function knock(headers: Record<string, string>): Promise<WebSocket | number> {
+function openSocket(headers: Record<string, string>): Promise<WebSocket | number> {
   return new Promise((resolve) => {
     const socket = new WebSocket(`ws://127.0.0.1:${server.port}/socket`, { headers });
     socket.once('open', () => resolve(socket));
@@ -98,7 +98,7 @@ describe('a foreign page', () => {
       { origin: origin(), host: `evil.example:${server.port}` },
       { origin: origin(), 'sec-fetch-site': 'cross-site' },
     ])
-      expect(await knock({ cookie, ...(headers as Record<string, string>) })).toBe(403);
+      expect(await openSocket({ cookie, ...(headers as Record<string, string>) })).toBe(403);
   });
 });
 
@@ -130,17 +130,17 @@ describe('a link', () => {
 describe('the socket', () => {
   test('requires the cookie and its page key', async () => {
     const [one, other] = [await credentials(), await credentials()];
-    expect(await knock({ origin: origin() })).toBe(401);
-    expect(await knock({ origin: origin(), cookie: `switchboard_${server.port}=guessed` })).toBe(401);
+    expect(await openSocket({ origin: origin() })).toBe(401);
+    expect(await openSocket({ origin: origin(), cookie: `switchboard_${server.port}=guessed` })).toBe(401);
     for (const pageKey of ['guessed', other.pageKey]) {
-      const socket = await knock({ origin: origin(), cookie: one.cookie });
+      const socket = await openSocket({ origin: origin(), cookie: one.cookie });
       if (typeof socket === 'number') throw new Error(`refused with ${socket}`);
       const closed = new Promise((resolve) => socket.once('close', resolve));
       socket.send(JSON.stringify({ hello: pageKey }));
       expect(await closed).toBe(4401);
     }
     const before = welcomed.length;
-    const socket = await knock({ origin: origin(), cookie: one.cookie });
+    const socket = await openSocket({ origin: origin(), cookie: one.cookie });
     if (typeof socket === 'number') throw new Error(`refused with ${socket}`);
     const answer = new Promise((resolve) => socket.once('message', (data) => resolve(String(data))));
     socket.send(JSON.stringify({ hello: one.pageKey }));

@@ -1,3 +1,4 @@
+// Advice for failed prompts.
 import { expect, test } from 'vitest';
 import { ClientError } from '../../../src/client/client-error.ts';
 import type { AgentRow } from '../../../src/console/protocol/state.ts';

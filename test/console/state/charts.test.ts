@@ -1,3 +1,4 @@
+// The data of the charts.
 import { expect, test } from 'vitest';
 import { createCharts } from '../../../src/console/state/charts.ts';
 

@@ -1,3 +1,4 @@
+// Frames checked against the ACP schema.
 import { describe, expect, test } from 'vitest';
 import { checkFrame } from '../../../src/console/state/check-frame.ts';
 

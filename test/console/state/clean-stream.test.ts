@@ -1,3 +1,4 @@
+// Redaction of streamed text in the console.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { neutralise } from '../../../src/console/state/clean-text.ts';

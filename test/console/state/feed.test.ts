@@ -1,3 +1,4 @@
+// The numbered event feed that a page reads again after a reconnect.
 import { expect, test } from 'vitest';
 import { createFeed } from '../../../src/console/state/feed.ts';
 

@@ -1,3 +1,4 @@
+// Redactions and latency of one frame.
 import { describe, expect, test } from 'vitest';
 import { frameDetail, redactionsIn, type Timed } from '../../../src/console/state/frame-detail.ts';
 

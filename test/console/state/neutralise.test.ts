@@ -1,3 +1,4 @@
+// Control characters in agent text and program output.
 import { describe, expect, test } from 'vitest';
 import { neutralise, neutraliseOutput } from '../../../src/console/state/clean-text.ts';
 

@@ -1,3 +1,4 @@
+// Polling the output of an agent's terminal.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Host } from '../../../src/console/client/workspace.ts';
 import type { StateKeeper } from '../../../src/console/state/state.ts';

@@ -245,8 +245,8 @@ test('a prompt cancelled while the session moved has not begun it', async ({ sta
   const client = await stage.connect([alpha, beta]);
   const { id } = await open(client, stage.cwd);
   const moved = set(client, id, 'agent', 'beta');
-  const turn = prompt(client, id, 'never mind', 'taken-back');
-  client.notify('$/cancel_request', { requestId: 'taken-back' });
+  const turn = prompt(client, id, 'never mind', 'to-cancel');
+  client.notify('$/cancel_request', { requestId: 'to-cancel' });
   expect((await turn).error.code).toBe(-32800);
   beta.reply((await beta.got('session/new')).msg, { sessionId: 'b' });
   expect((await moved).result.configOptions[0].currentValue).toBe('beta');

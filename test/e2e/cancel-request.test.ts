@@ -58,8 +58,8 @@ describe('the client cancels a request', () => {
     const client = await stage.connect([only]);
     const { id: sessionId } = await open(client, stage.cwd);
     void client.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] });
-    const turn = prompt(client, sessionId, 'taken back', 'taken-back');
-    client.notify('$/cancel_request', { requestId: 'taken-back' });
+    const turn = prompt(client, sessionId, 'to be cancelled', 'to-cancel');
+    client.notify('$/cancel_request', { requestId: 'to-cancel' });
     expect((await turn).error.code).toBe(-32800);
     only.reply((await only.got('session/load')).msg, {});
     await prompt(client, sessionId, 'sent');

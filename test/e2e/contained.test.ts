@@ -47,7 +47,7 @@ describe.each([
 ] as const)('an agent whose authMethods are %s', (_, authMethods) => {
   test.for([
     ['alone', false],
-    ['beside another', true],
+    ['next to another', true],
   ] as const)('is initialized and opens sessions %s, also on the next start', async ([, hasOther], { stage }) => {
     const odd = stage.agent('odd', { authMethods: authMethods as Json });
     const agents = hasOther ? [odd, stage.agent('other')] : [odd];

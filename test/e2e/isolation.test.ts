@@ -43,7 +43,7 @@ const isAlive = (pid: number | undefined): boolean => {
 
 describe.each([
   ['alone', false],
-  ['beside another', true],
+  ['next to another', true],
 ] as const)('an agent with a process per session, %s', (_, hasOther) => {
   const agentsOf = (stage: Stage, cell: Server) => (hasOther ? { cell, other: stage.agent('other') } : { cell });
 

@@ -140,9 +140,9 @@ describe('a refused mode', () => {
       let isMoved = () => {};
       agent.on('session/set_mode', () => new Promise((resolve) => (isMoved = () => resolve({}))));
       const client = await stage.connect([agent, ...others], { config: { policy: { version: 1, ...POLICY } } });
-      const opening = client.request('session/new', { cwd: stage.cwd, mcpServers: [] }, 'taken-back');
+      const opening = client.request('session/new', { cwd: stage.cwd, mcpServers: [] }, 'to-cancel');
       const { sessionId } = (await agent.got('session/set_mode')).msg.params;
-      client.notify('$/cancel_request', { requestId: 'taken-back' });
+      client.notify('$/cancel_request', { requestId: 'to-cancel' });
       expect((await opening).error.code).toBe(-32800);
       isMoved();
       expect((await agent.got('session/close')).msg.params).toEqual({ sessionId });

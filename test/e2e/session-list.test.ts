@@ -59,7 +59,7 @@ test('filters reach every agent', async ({ stage }) => {
     expect((await agent.got('session/list')).msg.params).toEqual({ cwd: '/work', archived: 'only', _meta: { k: 1 } });
 });
 
-test('agents that page are paged through with one cursor of ours, until all are done', async ({ stage }) => {
+test('the pages of several agents are listed with one cursor until all are done', async ({ stage }) => {
   const [left, right, third] = [pages(stage, 'left', [1, 2, 3, 4, 5], 2), pages(stage, 'right', [6, 7, 8], 2), pages(stage, 'third', [9])];
   const client = await stage.connect([left, right, third]);
   const seen: string[][] = [];

@@ -96,7 +96,7 @@ test('in any spelling of initialize, its params reach the agent as they were wri
   expect((await agent.got('initialize')).line).toContain(`"params":${params}`);
 });
 
-test('with one agent, no option, command or other frame of ours appears', async ({ stage }) => {
+test('with one agent, the proxy adds no option, command or other frame', async ({ stage }) => {
   const agent = stage.agent('only', { describe: () => ({}) });
   const client = stage.proxy([agent]);
   const init = await hello(client);

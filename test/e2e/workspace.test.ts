@@ -342,7 +342,7 @@ describe('under a policy', () => {
     allow: ['read($cwd/**)', 'execute(true)'],
   };
 
-  async function judged(stage: Stage) {
+  async function underPolicy(stage: Stage) {
     const agent = stage.agent('a');
     const client = await bare(stage, [agent], { config: { ...SERVING.config, policy } });
     const { id: sessionId } = await open(client, stage.cwd);
@@ -354,7 +354,7 @@ describe('under a policy', () => {
   }
 
   test('an allowed request is served, a denied one is not, and one that is asked is served once allowed', async ({ stage }) => {
-    const { agent, client, sessionId, at, answer } = await judged(stage);
+    const { agent, client, sessionId, at, answer } = await underPolicy(stage);
     expect(await agent.call('fs/read_text_file', { sessionId, path: at('a') })).toEqual({ content: 'a' });
     expect((await agent.refused('fs/read_text_file', { sessionId, path: at('.env') })).message).toContain('denied by policy');
     expect((await agent.call('terminal/create', { sessionId, command: 'true' })).terminalId).toMatch(/^terminal-/);
@@ -375,7 +375,7 @@ describe('under a policy', () => {
   });
 
   test('a link that changes while the user decides does not carry the permission to another file', async ({ stage }) => {
-    const { agent, client, sessionId, at, answer } = await judged(stage);
+    const { agent, client, sessionId, at, answer } = await underPolicy(stage);
     symlinkSync('a', at('link'));
     expect(await agent.call('fs/read_text_file', { sessionId, path: at('link') })).toEqual({ content: 'a' });
     const write = agent.refused('fs/write_text_file', { sessionId, path: at('link'), content: 'x' });

@@ -53,7 +53,7 @@ test.concurrent('row 4: a thought reports it where the client does not, and only
   expect(textOf(client.updates(first.id, 'agent_thought_chunk')[0])).toBe(
     '[switchboard] sick had exited. It was started again and the session was brought back.\n',
   );
-  expect(client.stderr()).toMatch(/Agent "sick" exited \(signal SIGKILL\)$/m); // it was idle: nobody had prompted it
+  expect(client.stderr()).toMatch(/Agent "sick" exited \(signal SIGKILL\)$/m); // it was idle
   expect(reportedIn(client, second.id)).toEqual([]);
   await prompt(client, second.id, 'me too');
   expect(reportedIn(client, second.id)).toHaveLength(1);

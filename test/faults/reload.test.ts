@@ -125,7 +125,7 @@ quick('an agent that is gone cannot be chosen any more, and what is not configur
   expect(made.connection.reconfigure({ ...without, agents }).said).toBe('the agents are as before');
 });
 
-quick('one agent does not become several, nor several one: the editor was greeted with what they are', async () => {
+quick('a reload cannot change from one agent to several or back, because initialize told the client which it is', async () => {
   const single = await connection([able('left')]);
   const agents = [spec('left'), spec('right')];
   expect(single.connection.reconfigure({ ...without, agents })).toMatchObject({ isTaken: false, said: expect.stringContaining('restart') });

@@ -1,4 +1,4 @@
-// The stage of test/e2e for faulty agents: whatever a test leaves running, of any generation, is found and ended afterwards.
+// The stage of test/e2e for faulty agents: processes that a test leaves running, of any generation, are found and ended afterwards.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
@@ -17,7 +17,7 @@ export const test = onStage.extend<{ swept: undefined }>({
   ],
 });
 
-/** All running processes of a stage, whoever started them: the stage's folder is in their environment. */
+/** All running processes of a stage: the stage's folder is in their environment. */
 export function processesOf(stage: Stage): number[] {
   const mark = `FIXTURE_DIR=${stage.dir}`;
   return readdirSync('/proc')

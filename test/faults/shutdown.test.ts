@@ -93,7 +93,7 @@ test.concurrent('row 19: the end while an agent is still starting: its waiting s
   expect(agentsOf(stage, client)).toEqual([]);
 });
 
-test.concurrent('row 27: a second signal ends everything at once, whatever ignores the first', async ({ stage }) => {
+test.concurrent('row 27: a second signal ends everything at once, even what ignores the first', async ({ stage }) => {
   const stubborn = { ...fixture('ignores-sigterm', 'stubborn'), timeouts: { stop_grace_ms: 60_000 } };
   for (const [signal, code] of [
     ['SIGINT', 130],

@@ -83,7 +83,7 @@ test.concurrent('row 2: an agent that exits before it answers initialize: the er
   stage,
 }) => {
   const sick = fixture('crash-before-initialize', 'sick', '1');
-  // As above; the second request comes right after its first process ended, whoever else starts slowly.
+  // As above. The second request comes right after the first process ended, even if another agent starts slowly.
   const client = await stage.connect({ well: fixture('well-behaved', 'well'), sick }, { config: { timeouts: { initialize_wait_ms: 1 } } });
   expect(await refusedNew(client, stage, 'sick')).toMatchObject({ data: { agent: 'sick', code: 3 } });
   const error = await refusedNew(client, stage, 'sick');

@@ -43,10 +43,10 @@ test.concurrent('row 31: after proxy and agent were suspended the turn continues
   const { id } = await open(client, stage.cwd, 'one');
   const turn = prompt(client, id, 'count 3000');
   await client.until((msg) => msg.params?.update?.content?.text === '10 ');
-  const sleepers = [client.child.pid as number, pidIn(id)];
-  for (const pid of sleepers) end(pid, 'SIGSTOP');
+  const suspended = [client.child.pid as number, pidIn(id)];
+  for (const pid of suspended) end(pid, 'SIGSTOP');
   await delay(300);
-  for (const pid of sleepers.toReversed()) end(pid, 'SIGCONT');
+  for (const pid of suspended.toReversed()) end(pid, 'SIGCONT');
   expect((await turn).result).toEqual({ stopReason: 'end_turn' });
   expect(client.agentText(id)).toBe(Array.from({ length: 3000 }, (_, n) => `${n + 1} `).join(''));
 });

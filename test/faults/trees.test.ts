@@ -1,4 +1,4 @@
-// An agent is a tree of processes: none of them survives the proxy, whoever started it and however the proxy ends.
+// An agent is a tree of processes: none of them survives the proxy, however the proxy ends.
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';

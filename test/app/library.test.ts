@@ -198,7 +198,7 @@ test.each<[string, SwitchboardOptions, string, string]>([
   ['a broken policy', { policy: { version: 1, alow: [] } }, 'POLICY_INVALID', 'alow'],
   ['a preset that is none', { policy: 'carefull' }, 'POLICY_INVALID', 'the policy carefull cannot be read'],
   ['a tool with a bad name', { tools: [tool({ name: 'My Tool' })] }, 'TOOL_INVALID', 'tool "My Tool": name: '],
-  ['a tool of ours', { tools: [tool({ name: 'read_file' })] }, 'TOOL_INVALID', 'another tool has this name'],
+  ['the name of a host tool', { tools: [tool({ name: 'read_file' })] }, 'TOOL_INVALID', 'another tool has this name'],
   ['a schema that is none', { tools: [tool({ inputSchema: { type: 'object', properties: 3 } })] }, 'TOOL_INVALID', 'tool "mine": '],
 ])('%s is rejected with a message', async (_, options, code, words) => {
   expect(await failureOf(options)).toMatchObject({ name: 'SetupFailure', code, message: expect.stringContaining(words) });

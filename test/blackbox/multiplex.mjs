@@ -139,7 +139,7 @@ await report.check('eight sessions at once, every frame to its owner, in order',
     must(last < results[i].index, `session ${i}: an update after the answer`);
   });
 });
-await report.check('cancel reaches the right session only; an open question is answered cancelled, once', async () => {
+await report.check('cancel reaches the right session only; a pending request is answered cancelled, once', async () => {
   let late;
   peer.on(
     'session/request_permission',
@@ -249,7 +249,7 @@ await report.check('authentication methods are named by agent and mapped back', 
     same((await who(p, (await open(p, cwd, 'closed')).id)).name, 'closed', 'after');
   }),
 );
-await report.check('an agent with only modes keeps them beside the agent option', async () =>
+await report.check('an agent with only modes keeps them next to the agent option', async () =>
   withProxy(
     dir,
     { ...PLAIN, agent_servers: { old: scripted(dir, 'old', '--modes-only'), other: scripted(dir, 'other') } },

@@ -55,7 +55,7 @@ export function startPeer(command, args, { env = {}, cwd } = {}) {
   };
   const obituary = () =>
     `the process ended (${state.exit?.error ?? state.exit?.signal ?? `exit ${state.exit?.code}`})${state.stderr.trim() ? `: ${lastWords()}` : ''}`;
-  // Whoever waits for a process that has ended is told so at once.
+  // Waiting for a process that has exited fails at once.
   function wakeAll() {
     for (const { done, timer } of waiting.values()) {
       clearTimeout(timer);

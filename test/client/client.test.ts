@@ -188,7 +188,7 @@ test('when the peer ends, messages before the end still count; open requests fai
   expect(aborted?.aborted).toBe(true);
   await expect(open).rejects.toBeInstanceOf(ConnectionEnded);
   await expect(client.request('_c', {})).rejects.toBeInstanceOf(ConnectionEnded);
-  client.notify('session/cancel', { sessionId: 's' }); // nobody hears it
+  client.notify('session/cancel', { sessionId: 's' }); // nobody receives it
 });
 
 test('close ends the output at once and fails open requests; it may be called again', async () => {

@@ -225,7 +225,7 @@ const CHANGES = {
 
 test.each([
   ['/agent', 'cancelled', (client: Peer, sessionId: string) => client.notify('session/cancel', { sessionId })],
-  ['the option', 'taken back', (client: Peer) => client.notify('$/cancel_request', { requestId: 'change' })],
+  ['the option', 'cancelled', (client: Peer) => client.notify('$/cancel_request', { requestId: 'change' })],
 ] as const)('%s, when %s, leaves the session with its agent at once, and closes what the other agent opens', async (how, _, callOff) => {
   const [left, right] = [able('left'), able('right')];
   const client = await connected([left, right]);

@@ -10,7 +10,7 @@ const update = (agent: Actor, sessionId: string, members: string) =>
   line(agent, `"method":"session/update","params":{"sessionId":"${sessionId}",${members}}`);
 
 /** Two agents with a session each; the first one attacks. */
-async function beside(enforcement?: ReturnType<typeof memoryGuard>['enforcement']) {
+async function twoAgents(enforcement?: ReturnType<typeof memoryGuard>['enforcement']) {
   const agents = [able('left'), able('right')] as const;
   const { client } = await connection(agents, {}, enforcement ? { enforcement } : {});
   const [mine, other] = [await open(client, CWD, 'left'), await open(client, CWD, 'right')];
@@ -19,7 +19,7 @@ async function beside(enforcement?: ReturnType<typeof memoryGuard>['enforcement'
 
 describe("another agent's resources cannot be reached through a duplicate key:", () => {
   test.each(['output', 'kill', 'release', 'wait_for_exit'])('terminal/%s', async (act) => {
-    const { left, right, client, mine, other } = await beside();
+    const { left, right, client, mine, other } = await twoAgents();
     client.on('terminal/create', ({ command }) => ({ terminalId: command }));
     client.on(`terminal/${act}`, () => ({ output: 'secret', truncated: false }));
     await left.call('terminal/create', { sessionId: 's1', command: 'own' });
@@ -34,7 +34,7 @@ describe("another agent's resources cannot be reached through a duplicate key:",
   });
 
   test('a withdrawn request', async () => {
-    const { left, right, client, mine } = await beside();
+    const { left, right, client, mine } = await twoAgents();
     client.on('session/request_permission', () => UNANSWERED);
     void right.request('session/request_permission', execution('s1', 'make'));
     const { msg: foreign } = await client.got('session/request_permission');
@@ -46,7 +46,7 @@ describe("another agent's resources cannot be reached through a duplicate key:",
   });
 
   test('a form, and its completion', async () => {
-    const { left, right, client, mine } = await beside();
+    const { left, right, client, mine } = await twoAgents();
     client.on('elicitation/create', () => ({ action: 'decline' }));
     await right.call('elicitation/create', { sessionId: 's1', mode: 'url', url: 'https://x', elicitationId: 'foreign', message: 'm' });
     for (const [key, value] of [
@@ -82,7 +82,7 @@ describe("another agent's resources cannot be reached through a duplicate key:",
   });
 
   test('a session in an update or a list', async () => {
-    const { left, client, mine, other } = await beside();
+    const { left, client, mine, other } = await twoAgents();
     update(left, 's1', `"update":{"sessionUpdate":"subagent_update","sessionId":"s1","sessionId":"${other}"}`);
     const entry = `{"sessionId":"s1","cwd":"/work","sessionId":"${other}"}`;
     left.on('session/list', (_, { id }) => {
@@ -113,16 +113,16 @@ describe('under a policy', () => {
     const { enforcement, entries } = refusing();
     const { client } = await connection(agents, {}, { enforcement });
     agents[0].on('session/new', (_params, { id }) => {
-      line(agents[0], `"id":${JSON.stringify(id)},"result":{"sessionId":"two-faced",${members}}`);
+      line(agents[0], `"id":${JSON.stringify(id)},"result":{"sessionId":"duplicate",${members}}`);
       return UNANSWERED;
     });
     const error = await client.refused('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') });
     expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('occurs twice'), data: { agent: 'left' } });
-    expect((await agents[0].got('session/close')).msg.params).toEqual({ sessionId: 'two-faced' });
+    expect((await agents[0].got('session/close')).msg.params).toEqual({ sessionId: 'duplicate' });
     expect(entries.at(-1)).toMatchObject({ verdict: 'deny' });
-    agents[0].notify('session/update', { sessionId: 'two-faced', update: chunk('unheard') });
+    agents[0].notify('session/update', { sessionId: 'duplicate', update: chunk('unheard') });
     await open(client, CWD, 'right'); // a round trip
-    expect(client.agentText('two-faced')).toBe('');
+    expect(client.agentText('duplicate')).toBe('');
   });
 
   const CALL = '"toolCallId":"c","title":"t","kind":"execute","status":"completed","rawInput":{"command":"rm -rf /"}';
@@ -135,7 +135,7 @@ describe('under a policy', () => {
     ['its options', `"update":{"sessionUpdate":"config_option_update","configOptions":[],"configOptions":[${HIDDEN}]}`],
   ])('an update with a duplicate %s is not forwarded, and is audited', async (_, members) => {
     const { enforcement, entries } = refusing();
-    const { left, client, mine } = await beside(enforcement);
+    const { left, client, mine } = await twoAgents(enforcement);
     update(left, 's1', members);
     update(left, 's1', members); // again, now through the template cache
     update(left, 's1', members);
@@ -148,7 +148,7 @@ describe('under a policy', () => {
 
   test('a request that names a tool call by its id is evaluated by what the client was shown of the call', async () => {
     const { enforcement } = refusing();
-    const { left, client } = await beside(enforcement);
+    const { left, client } = await twoAgents(enforcement);
     client.on('session/request_permission', () => selected('r1'));
     const read = { kind: 'read', rawInput: { path: '/work/a' }, locations: [{ path: '/work/a' }] };
     left.notify('session/update', { sessionId: 's1', update: { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'Read a', ...read } });
@@ -160,7 +160,7 @@ describe('under a policy', () => {
 
   test('in observe mode, everything passes unchanged', async () => {
     const { enforcement } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } }, { isObserving: true });
-    const { left, client, mine } = await beside(enforcement);
+    const { left, client, mine } = await twoAgents(enforcement);
     update(left, 's1', `"update":{"sessionUpdate":"agent_message_chunk",${CALL},"sessionUpdate":"tool_call"}`);
     expect((await prompt(client, mine, 'behind that')).result).toEqual(end);
     expect(client.all('session/update').some(({ line: told }) => told.includes('rm -rf /'))).toBe(true);

@@ -30,11 +30,11 @@ test('the queue before initialize is answered is bounded too, and all requests g
   actor.on('initialize', () => UNANSWERED);
   actor.on('_vendor/do', () => ({}));
   const { client } = connectInProcess({ agents: { only: { command: 'only' } }, launch: actor.launch });
-  const greeting = client.request('initialize', { protocolVersion: 1 });
+  const initialized = client.request('initialize', { protocolVersion: 1 });
   const asked = await actor.got('initialize');
   const requests = Array.from({ length: 4 }, () => client.request('_vendor/do', { fill: 'w'.repeat(MAX_BYTES * 0.3) }));
   actor.reply(asked.msg, { protocolVersion: 1, agentCapabilities: {} });
-  await greeting;
+  await initialized;
   for (const answer of await Promise.all(requests)) expect(answer.result).toEqual({});
 });
 

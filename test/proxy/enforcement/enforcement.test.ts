@@ -202,7 +202,7 @@ const LENT_CALL = {
 };
 
 /** An agent in a session with a host tool. */
-async function lentTo(policy: object, parts: { readonly isObserving?: boolean } = {}) {
+async function withHostTool(policy: object, parts: { readonly isObserving?: boolean } = {}) {
   const { enforcement, entries } = memoryGuard(policy, parts);
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
@@ -224,14 +224,14 @@ async function lentTo(policy: object, parts: { readonly isObserving?: boolean } 
 
 /** Asks the user about a call of that tool. */
 async function askedAboutCall() {
-  const lent = await lentTo({});
-  lent.client.on('session/request_permission', () => UNANSWERED);
-  const call = lent.left.request('mcp/message', lent.call, 'call');
-  return { ...lent, call, agentRequest: await lent.client.got('session/request_permission') };
+  const attached = await withHostTool({});
+  attached.client.on('session/request_permission', () => UNANSWERED);
+  const call = attached.left.request('mcp/message', attached.call, 'call');
+  return { ...attached, call, agentRequest: await attached.client.got('session/request_permission') };
 }
 
 test('the first call of a host tool does not run if it is cancelled at once', async () => {
-  const { left, call, ran } = await lentTo({}, { isObserving: true });
+  const { left, call, ran } = await withHostTool({}, { isObserving: true });
   const lines = [
     { id: 'call', method: 'mcp/message', params: call },
     { method: '$/cancel_request', params: { requestId: 'call' } },
@@ -244,14 +244,14 @@ test('the first call of a host tool does not run if it is cancelled at once', as
 });
 
 test('a call to the server of an ended session is refused, and the client gets nothing', async () => {
-  const { client, left, id, call, ran } = await lentTo({}, { isObserving: true });
+  const { client, left, id, call, ran } = await withHostTool({}, { isObserving: true });
   await client.call('session/close', { sessionId: id });
   expect((await left.refused('mcp/message', call)).message).toContain('has ended');
   expect([client.all('mcp/message'), ran]).toEqual([[], []]);
 });
 
 test('host tools are revoked when a session is recovered in a refused mode, and attached again when it is recovered in another', async () => {
-  const { client, left, id, call, ran } = await lentTo({ allow: ['edit(/**)'], agents: { '*': { mode: { refuse: ['yolo'] } } } });
+  const { client, left, id, call, ran } = await withHostTool({ allow: ['edit(/**)'], agents: { '*': { mode: { refuse: ['yolo'] } } } });
   const reload = { sessionId: id, cwd: CWD, mcpServers: [] };
   expect((await left.call('mcp/message', call)).result.content).toEqual([{ type: 'text', text: 'done' }]);
   left.on('session/resume', () => ({ modes: MODES }));

@@ -30,8 +30,8 @@ test('a prompt with a single text is read in place', () => {
 test.each([
   ['two blocks', { sessionId: 's', prompt: [textBlock('a'), textBlock('b')] }],
   ['a text that looks like the end of it', { sessionId: 's', prompt: [textBlock('a'), { type: 'text', text: 'b"}]}' }] }],
-  ['something beside the text', { sessionId: 's', prompt: [{ ...textBlock('a'), annotations: {} }] }],
-  ['something beside the prompt', { sessionId: 's', prompt: [textBlock('a')], _meta: { x: [{ y: 'z' }] } }],
+  ['something next to the text', { sessionId: 's', prompt: [{ ...textBlock('a'), annotations: {} }] }],
+  ['something next to the prompt', { sessionId: 's', prompt: [textBlock('a')], _meta: { x: [{ y: 'z' }] } }],
   ['another order', { prompt: [textBlock('a')], sessionId: 's' }],
   ['no text', { sessionId: 's', prompt: [{ type: 'resource_link', uri: 'file:///a', name: 'a' }] }],
 ])('%s is left to the parser', (_, params) => {

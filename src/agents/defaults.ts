@@ -1,4 +1,5 @@
 // What an agent is once its options are read: every setting present. Kept apart from options.ts so that nothing here needs zod.
+import type { Inherited } from './environment.ts';
 import type { AgentOptions } from './options.ts';
 
 /** One configured agent, ready to be started. */
@@ -7,6 +8,9 @@ export type AgentSpec = {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  readonly inheritEnv: Inherited;
+  /** Variables that the configuration uses for other agents and servers: it does not inherit them. */
+  readonly withheldEnv: readonly string[];
   readonly cwd?: string;
   readonly label?: string;
   readonly timeouts: {
@@ -33,6 +37,7 @@ export type AgentSpec = {
 
 /** The settings of an agent whose options leave them out. */
 export const AGENT_DEFAULTS = {
+  inheritEnv: 'all',
   timeouts: { initializeMs: 30_000, cancelMs: 10_000, stopGraceMs: 3_000, stallMs: 60_000, quietMs: 5_000 },
   framing: 'auto',
   dialect: 'auto',
@@ -47,13 +52,15 @@ export const AGENT_DEFAULTS = {
 export const AGENT_NAME = /^[A-Za-z0-9][\w.-]*$/;
 
 /** Fills in what a valid `agent_servers` entry leaves out. */
-export function agentSpec(name: string, options: AgentOptions): AgentSpec {
+export function agentSpec(name: string, options: AgentOptions, withheldEnv: readonly string[] = []): AgentSpec {
   const { timeouts, restart } = AGENT_DEFAULTS;
   return {
     name,
     command: options.command,
     args: options.args ?? [],
     env: options.env ?? {},
+    inheritEnv: options.inherit_env ?? AGENT_DEFAULTS.inheritEnv,
+    withheldEnv,
     ...(options.cwd !== undefined && { cwd: options.cwd }),
     ...(options.label !== undefined && { label: options.label }),
     timeouts: {

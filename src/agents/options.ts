@@ -5,7 +5,7 @@ import { AGENT_DEFAULTS } from './defaults.ts';
 // A timer of Node's that is set for longer than this fires at once.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-const { timeouts, restart, onStall, isolation, mcpTransport, mcpBridge } = AGENT_DEFAULTS;
+const { inheritEnv, timeouts, restart, onStall, isolation, mcpTransport, mcpBridge } = AGENT_DEFAULTS;
 
 /** A span of time that a timer can hold. */
 export const milliseconds = z.int().min(1).max(LONGEST_TIMER_MS);
@@ -18,6 +18,12 @@ const optional = z
       .record(z.string(), z.string())
       .describe('Variables added to the environment it inherits from us. With references no secret need stand here.')
       .meta({ default: {} }),
+    inherit_env: z
+      .union([z.enum(['all', 'minimal']), z.array(z.string().min(1))])
+      .describe(
+        'The variables it inherits from us. `all`: every variable except those that the configuration refers to for other agents and servers, and our own tokens. `minimal`: only what a program needs to run, such as PATH, HOME and LANG. A list: `minimal` and these names.',
+      )
+      .meta({ default: inheritEnv }),
     cwd: z
       .string()
       .min(1)

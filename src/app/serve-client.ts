@@ -1,6 +1,7 @@
 // Serves one client, from its first byte to the end of the last process that was started for it.
 import { describeDaemons, findDaemons, rememberDaemons } from '../agents/daemons.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
+import { inheritedEnvironment } from '../agents/environment.ts';
 import { createRunningRecord, newMark, type RunningRecordWriter } from '../agents/running-record.ts';
 import type { Config } from '../config/config.ts';
 import type { Connection } from '../proxy/api.ts';
@@ -72,7 +73,14 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     ...config,
     launch,
     // Host tools use it where the client has no files or terminals. Agents see it only if the configuration says so.
-    workspace: config.workspace === 'off' && !toolAttachments ? undefined : createWorkspace({ mark, onChild: running.childStarted }),
+    workspace:
+      config.workspace === 'off' && !toolAttachments
+        ? undefined
+        : createWorkspace({
+            mark,
+            onChild: running.childStarted,
+            environment: () => inheritedEnvironment(process.env, 'all', config.secretVariables),
+          }),
     servesMissing: config.workspace !== 'off',
     enforcement: enforcement(),
     watch: records.watch,

@@ -10,6 +10,7 @@ import { type LogSettings, logSettings, type StoreSettings, storeSettings } from
 import type { StoreOptions } from '../store/options.ts';
 import type { LogOptions } from '../store/options-part.ts';
 import type { Layer } from './layer.ts';
+import { variablesIn } from './references.ts';
 
 type Route = {
   /** A glob that matches the working directory of a session. */
@@ -48,6 +49,8 @@ export type Config = {
   readonly store: StoreSettings;
   readonly hostTools: HostToolsSettings;
   readonly mcpServers: readonly McpServerSettings[];
+  /** The environment variables that the configuration refers to: secrets of an agent or server. */
+  readonly secretVariables: readonly string[];
 };
 
 /** The defaults. */
@@ -64,7 +67,16 @@ export function toConfig(
   servers: readonly unknown[] = [],
   project?: { readonly file: string; readonly isTrusted: boolean },
 ): Config {
-  const agents = [...enabled].map(([name, options]) => agentSpec(name, options as AgentOptions));
+  const variables = new Map([...layer.agents].map(([name, { value }]) => [name, new Set(variablesIn(value))]));
+  const ofServers = [...layer.mcpServers.values()].flatMap(({ value }) => variablesIn(value));
+  const secretVariables = [...new Set([...variables.values()].flatMap((names) => [...names]).concat(ofServers))].sort();
+  const agents = [...enabled].map(([name, options]) =>
+    agentSpec(
+      name,
+      options as AgentOptions,
+      secretVariables.filter((variable) => !variables.get(name)?.has(variable)),
+    ),
+  );
   const limits = layer.limits as { max_frame_bytes?: number; max_queue_bytes?: number };
   const timeouts = layer.timeouts as { initialize_wait_ms?: number };
   return {
@@ -88,6 +100,7 @@ export function toConfig(
     store: storeSettings(layer.store as StoreOptions),
     hostTools: hostToolsSettings((layer.hostTools?.value ?? {}) as HostToolsOptions),
     mcpServers: servers.map((options) => mcpServerSettings(options as McpServerOptions)),
+    secretVariables,
   };
 }
 

@@ -10,6 +10,13 @@ const KEYS = ['command', 'args', 'env', 'cwd', 'url', 'headers'] as const;
 
 const NOT_SET = 'desktop programs lack the variables of your shell; to ignore this entry, set "enabled": false';
 
+/** The environment variables that the settings of an agent or server refer to, anywhere in them. */
+export function variablesIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [...value.matchAll(REFERENCE)].flatMap(([, kind, name]) => (kind === 'env' && name ? [name] : []));
+  if (Array.isArray(value)) return value.flatMap(variablesIn);
+  return Object.values(fields(value)).flatMap(variablesIn);
+}
+
 export type Resolved = { readonly options: unknown; readonly problems: readonly Problem[] };
 
 /** Replaces every reference. File paths are relative to the configuration file. */

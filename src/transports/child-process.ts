@@ -11,7 +11,7 @@ import type { Exit, Transport } from './transport.ts';
 export type Command = {
   readonly command: string;
   readonly args: readonly string[];
-  /** Added to the environment of this process. */
+  /** The whole environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
   /** Where the user configured it, for messages: `agent_servers.claude`. */
@@ -35,7 +35,7 @@ export function startChildProcess(command: Command, { graceMs, clean, onStderrLi
   try {
     child = spawn(command.command, [...command.args], {
       stdio: ['pipe', 'pipe', 'pipe'],
-      env: { ...process.env, ...command.env },
+      env: command.env,
       ...(command.cwd !== undefined && { cwd: command.cwd }),
       detached: process.platform !== 'win32', // its own group, so that wrappers such as npx end with their children
       windowsHide: true,

@@ -18,6 +18,8 @@ export type TerminalsOptions = {
   readonly mark: string;
   /** Reports a started process, so that the next start can stop it if this one crashes. */
   readonly onChild: (pid: number) => void;
+  /** What terminals inherit: not the secrets of agents. */
+  readonly environment: () => NodeJS.ProcessEnv;
 };
 
 /** `owner` identifies the session. */
@@ -38,7 +40,7 @@ export type Terminals = {
 
 type Owned = { readonly terminals: Map<string, Terminal>; starting: number; isOver: boolean };
 
-export function createTerminals(descriptors: Descriptors, { mark, onChild }: TerminalsOptions): Terminals {
+export function createTerminals(descriptors: Descriptors, { mark, onChild, environment }: TerminalsOptions): Terminals {
   const owners = new Map<object, Owned>();
   /** Released, but still running. */
   const leaving = new Map<Terminal, Promise<void>>();
@@ -76,7 +78,7 @@ export function createTerminals(descriptors: Descriptors, { mark, onChild }: Ter
     });
     try {
       // Through the descriptor: the path could be another directory by now.
-      const at = { cwd: directory.at('.'), env: { ...process.env, PWD: real, ...env } };
+      const at = { cwd: directory.at('.'), env: { ...environment(), PWD: real, ...env } };
       return await startTerminal({ argv, ...at, outputBytes, graceMs, mark });
     } finally {
       await directory.close();

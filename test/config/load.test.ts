@@ -9,6 +9,8 @@ test('a missing key has its default', async () => {
   const rest = {
     args: [],
     env: {},
+    inheritEnv: 'all',
+    withheldEnv: [],
     timeouts: { initializeMs: 30_000, cancelMs: 10_000, stopGraceMs: 3_000, stallMs: 60_000, quietMs: 5_000 },
     framing: 'auto',
     dialect: 'auto',
@@ -48,6 +50,7 @@ test('a missing key has its default', async () => {
       modules: [],
     },
     mcpServers: [],
+    secretVariables: [],
   });
 });
 
@@ -72,6 +75,7 @@ test('all settings of a file are kept', async () => {
         command: 'two',
         args: ['--acp', ''],
         env: { A: '1' },
+        inherit_env: ['EDITOR'],
         cwd: '/opt',
         label: 'Full',
         enabled: true,
@@ -101,6 +105,8 @@ test('all settings of a file are kept', async () => {
     command: 'two',
     args: ['--acp', ''],
     env: { A: '1' },
+    inheritEnv: ['EDITOR'],
+    withheldEnv: [],
     cwd: '/opt',
     label: 'Full',
     timeouts: { initializeMs: 1, cancelMs: 2, stopGraceMs: 3, stallMs: 0, quietMs: 4 },

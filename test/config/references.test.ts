@@ -30,6 +30,26 @@ test('references are replaced in command, args, env and cwd', async () => {
   });
 });
 
+test('a variable that the configuration uses for one agent or server is withheld from the other agents', async () => {
+  const sandbox = createSandbox();
+  const { config } = await sandbox.loadFile(
+    {
+      agent_servers: {
+        a: { command: 'a', env: { KEY: `\${env:A_KEY}`, SHARED: `\${env:SHARED}` } },
+        b: { command: 'b', args: [`--shared=\${env:SHARED}`], inherit_env: ['A_KEY'] },
+        off: { command: 'c', enabled: false, env: { KEY: `\${env:C_KEY}` } },
+      },
+      mcp_servers: [{ name: 'docs', command: 'docs', env: { TOKEN: `\${env:DOCS}` } }],
+    },
+    { A_KEY: '1', SHARED: '2', C_KEY: '3', DOCS: '4' },
+  );
+  expect(config.agents.map(({ name, withheldEnv, inheritEnv }) => [name, withheldEnv, inheritEnv])).toEqual([
+    ['a', ['C_KEY', 'DOCS'], 'all'],
+    ['b', ['A_KEY', 'C_KEY', 'DOCS'], ['A_KEY']],
+  ]);
+  expect(config.secretVariables).toEqual(['A_KEY', 'C_KEY', 'DOCS', 'SHARED']);
+});
+
 test('the value of a reference is used literally, even if it looks like a reference', async () => {
   const { config } = await createSandbox().loadFile(
     { agent_servers: { x: { command: 'x', env: { A: `\${env:A}` } } } },

@@ -14,7 +14,7 @@ const NODE = process.execPath;
 function createStage(descriptors = createDescriptors()) {
   const sandbox = createSandbox();
   const pids: number[] = [];
-  const terminals = createTerminals(descriptors, { mark: 'a-test', onChild: (pid) => pids.push(pid) });
+  const terminals = createTerminals(descriptors, { mark: 'a-test', onChild: (pid) => pids.push(pid), environment: () => process.env });
   onTestFinished(() => terminals.stop());
   const session = {};
   const create = (params: object, owner: object = session, roots: Roots = sandbox.roots) =>

@@ -1,7 +1,7 @@
 // A login in a terminal. Editors run our command again with an agent's arguments appended, and `switchboard auth` does it itself; the agent runs in our place.
 import { once } from 'node:events';
 import type { AuthMethod } from '../../acp/shapes.ts';
-import { configKey } from '../../agents/agent-process.ts';
+import { agentEnvironment, configKey } from '../../agents/agent-process.ts';
 import type { AgentSpec } from '../../agents/defaults.ts';
 import { spawn } from '../../processes/spawn.ts';
 import { whyUnstartable } from '../../transports/start-error.ts';
@@ -35,7 +35,7 @@ async function inTerminal(
   const { child, ...signals } = startUnderSignals(() =>
     spawn(command, [...args], {
       stdio: 'inherit',
-      env: { ...process.env, ...spec.env, ...env }, // as when the agent is started to work: a login for another account would not be its own
+      env: { ...agentEnvironment(spec), ...env }, // as when the agent is started to work: a login for another account would not be its own
       ...(spec.cwd !== undefined && { cwd: spec.cwd }),
     }),
   );

@@ -14,7 +14,7 @@ export type Files = {
 
 /** Writes stay in the working directory, whatever was said. */
 export function createFiles(cwd: string, { canWrite, canReadAll }: { readonly canWrite: boolean; readonly canReadAll: boolean }): Files {
-  const workspace = createWorkspace({ mark: 'run', onChild: () => {} });
+  const workspace = createWorkspace({ mark: 'run', onChild: () => {}, environment: () => ({}) }); // no terminals are offered;
   const owner = {};
   const inside = rootsOf([cwd]);
   const readable = canReadAll ? rootsOf([cwd, '/']) : inside;

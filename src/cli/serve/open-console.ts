@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inheritedEnvironment } from '../../agents/environment.ts';
 import { VERSION } from '../../app/package-files.ts';
 import type { EnforcedPolicy } from '../../app/policy.ts';
 import type { Config } from '../../config/config.ts';
@@ -105,7 +106,7 @@ export async function openHere({
       pageDir: fileURLToPath(new URL('./console', import.meta.url)),
       version: VERSION,
       cwd: process.cwd(),
-      host: createHost(randomUUID()),
+      host: createHost(randomUUID(), () => inheritedEnvironment(process.env, 'all', config.secretVariables)),
       stored: newest,
       directoriesOf: (sessionId) => log.records().get(sessionId)?.additionalDirectories ?? [],
       servers: config.hostTools.enabled ? config.mcpServers.map(({ name }) => name) : [],

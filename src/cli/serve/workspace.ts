@@ -7,9 +7,9 @@ import { type Asker, createWorkspace } from '../../workspace/workspace.ts';
 
 const GRACE_MS = 3000;
 
-/** `mark` identifies the programs it starts. */
-export function createHost(mark: string): Host {
-  const workspace = createWorkspace({ mark, onChild: () => {} });
+/** `mark` identifies the programs it starts; `environment` is what they inherit. */
+export function createHost(mark: string, environment: () => NodeJS.ProcessEnv): Host {
+  const workspace = createWorkspace({ mark, onChild: () => {}, environment });
   const owners = new Map<string, { roots: Roots }>();
   function askerOf(sessionId: string, evaluatedPath: string | undefined): Asker {
     const owner = owners.get(sessionId);

@@ -7,7 +7,7 @@ import { createHost } from '../../../src/cli/serve/workspace.ts';
 
 function stage() {
   const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-host-'));
-  const host = createHost('a-test');
+  const host = createHost('a-test', () => process.env);
   onTestFinished(async () => {
     await host.stop();
     rmSync(root, { recursive: true, force: true });

@@ -157,6 +157,7 @@ export async function enforcePolicy({
     close() {
       isClosed = true;
       watch?.close();
+      audit.close();
     },
   };
 }

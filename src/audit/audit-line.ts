@@ -9,6 +9,12 @@ export type AuditVerdict = 'allow' | 'ask' | 'deny';
  */
 export type AnsweredBy = 'policy' | 'user' | 'memory' | 'timeout' | 'agent';
 
+/**
+ * `allowed`: it went ahead. `prevented`: it did not happen. `noticed`: nothing was prevented, because the agent acted without asking or the
+ * policy is only observed. `withdrawn`: the turn was cancelled, or nobody waits for the answer any more.
+ */
+export type AuditOutcome = 'allowed' | 'prevented' | 'noticed' | 'withdrawn';
+
 /** A decision to record. Its texts may hold secrets and are redacted before they are written. */
 export type AuditEntry = {
   readonly agent: string;
@@ -26,6 +32,9 @@ export type AuditEntry = {
   readonly rule?: { readonly id: string; readonly file: string; readonly line: number } | undefined;
   readonly layer?: string | undefined;
   readonly answeredBy: AnsweredBy;
+  readonly outcome: AuditOutcome;
+  /** The kind of the option that the user chose, such as `allow_once`. */
+  readonly answer?: string | undefined;
   /** The line with the user's answer to an earlier request, where that answer covers this one. */
   readonly answerIn?: number | undefined;
   /** What was sent: the kind of the option, `cancelled`, `error`; nothing when the frame was passed on. */
@@ -44,6 +53,8 @@ export type AuditLine = Readonly<Record<string, unknown>> & {
   readonly torn?: Torn;
   /** What the head had seen and this line's writer did not find: more lines, or another last one. */
   readonly lost?: Head;
+  /** The writer stopped in good order: this line records no decision. */
+  readonly end?: true;
 };
 
 export type Torn = { readonly bytes: number; readonly sha256: string; readonly isCut: boolean };

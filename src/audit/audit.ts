@@ -34,6 +34,8 @@ export type Audit = {
   readonly file: string;
   /** Returns when the line is in the file. Never throws. */
   record(entry: AuditEntry): Written;
+  /** Writes the end record, and waits until the log and its head are on the disk. Nothing if no decision was recorded. Never throws. */
+  close(): void;
 };
 
 export const auditFile = (stateDir: string): string => path.join(stateDir, 'audit.jsonl');
@@ -47,25 +49,29 @@ export function createAudit(stateDir: string, options: AuditOptions): Audit {
   const file = auditFile(stateDir);
   let isBroken = false;
   let isTidy = false;
+  let isUsed = false;
 
-  function write(entry: AuditEntry): number {
+  /** Without an entry: the end record. */
+  function write(entry: AuditEntry | undefined): number {
     const fd = open(stateDir, file);
     try {
       // Whoever was too slow once has kept every session waiting; until it works again, one look is enough.
       return inTurn(fd, file, isBroken ? 0 : waitMs, (tail) => {
         const seq = tail.seq + 1;
         const head = readHead(file);
-        const line = lineOf(entry, options.redact, {
+        const chain: Chain = {
           seq,
           time: now().toISOString(),
           prev: tail.hash,
           torn: tail.rest.length === 0 ? undefined : tornOf(tail.rest),
           lost: head === undefined || agrees(head, tail) ? undefined : head,
-        });
+        };
+        const line = entry === undefined ? JSON.stringify({ ...chain, end: true }) : lineOf(entry, options.redact, chain);
         const isOpenLine = tail.rest.length > 0 && tail.rest.at(-1) !== 0x0a;
         append(fd, Buffer.from(`${isOpenLine ? '\n' : ''}${line}\n`));
-        if (options.toDisk) fdatasyncSync(fd);
-        writeHead(file, { seq, hash: hashOf(line) });
+        const isToDisk = options.toDisk === true || entry === undefined;
+        if (isToDisk) fdatasyncSync(fd);
+        writeHead(file, { seq, hash: hashOf(line) }, isToDisk);
         if (!isTidy) removeOldMarks(file, tail.seq);
         isTidy = true;
         return seq;
@@ -81,6 +87,7 @@ export function createAudit(stateDir: string, options: AuditOptions): Audit {
       try {
         const seq = write(entry);
         isBroken = false;
+        isUsed = true;
         return { isWritten: true, seq };
       } catch (error) {
         const problem = `the audit log ${file} cannot be written: ${reasonOf(error)}`;
@@ -88,6 +95,13 @@ export function createAudit(stateDir: string, options: AuditOptions): Audit {
         isBroken = true;
         return { isWritten: false, problem };
       }
+    },
+    close() {
+      if (!isUsed) return;
+      isUsed = false;
+      try {
+        write(undefined);
+      } catch {} // the decisions are in the log; only the mark that they are complete is missing
     },
   };
 }
@@ -192,6 +206,8 @@ function lineOf(entry: AuditEntry, redact: Redactor, { seq, time, prev, torn, lo
     rule: rule && { id: words(rule.id), at: words(`${rule.file}:${rule.line}`) },
     layer: entry.layer,
     by: entry.answeredBy,
+    outcome: entry.outcome,
+    answer: entry.answer,
     answerIn: entry.answerIn,
     option: words(entry.option),
     latencyMs: Math.round(entry.latencyMs * 1000) / 1000,
@@ -216,11 +232,12 @@ function readHead(file: string): Head | undefined {
 }
 
 // The line stands, whether the head could be written or not; one that lags behind is understood. In place, so that it is never empty.
-function writeHead(file: string, { seq, hash }: Head): void {
+function writeHead(file: string, { seq, hash }: Head, isToDisk: boolean): void {
   try {
     const fd = openSync(headFile(file), constants.O_WRONLY | constants.O_CREAT, 0o600);
     try {
       writeSync(fd, `${seq} ${hash}\n`, 0);
+      if (isToDisk) fdatasyncSync(fd);
     } finally {
       closeSync(fd);
     }

@@ -1,11 +1,10 @@
 // Whether the audit log is as it was written: follows the chain of hashes from the first line to the last, and holds it against the head.
-import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { type Head, hashOf, headFile, NO_LINE, parseAuditLine, parseHead, type Torn } from './audit-line.ts';
 
 /** `line` is the place in the file, counted from 1; behind the last line for what is missing at the end. */
 export type AuditFinding = {
-  readonly kind: 'edited' | 'missing' | 'reordered' | 'foreign' | 'cut' | 'no-head';
+  readonly kind: 'edited' | 'missing' | 'copied' | 'reordered' | 'foreign' | 'cut' | 'no-head';
   readonly line: number;
   readonly says: string;
 };
@@ -14,20 +13,30 @@ export type AuditReport = {
   readonly file: string;
   /** Lines that are decisions. */
   readonly lines: number;
+  /** Its last line is an end record. Otherwise a process still writes to it, or did not stop in good order. */
+  readonly isEnded: boolean;
   readonly problems: readonly AuditFinding[];
   /** What is worth knowing and no sign of tampering. */
   readonly notes: readonly AuditFinding[];
 };
 
-type Link = { readonly at: number; readonly seq: number; readonly prev: string; readonly hash: string; readonly lost: Head | undefined };
+type Link = {
+  readonly isEnd: boolean;
+  readonly at: number;
+  readonly seq: number;
+  readonly prev: string;
+  readonly hash: string;
+  readonly lost: Head | undefined;
+};
 
-/** Throws what reading the file throws. */
+/** Throws what reading the file throws, unless only the head is left: then every line is missing. */
 export async function verifyAudit(file: string): Promise<AuditReport> {
+  const head = await readHead(file);
   const links: Link[] = [];
   const problems: AuditFinding[] = [];
   const notes: AuditFinding[] = [];
   let strange: { at: number; bytes: Buffer; isWhole: boolean }[] = [];
-  for await (const { at, bytes, isWhole } of linesOf(file)) {
+  for await (const { at, bytes, isWhole } of linesOf(file, head !== undefined)) {
     const line = isWhole ? parseAuditLine(bytes.toString('utf8')) : undefined;
     if (line === undefined) {
       strange.push({ at, bytes, isWhole });
@@ -35,13 +44,12 @@ export async function verifyAudit(file: string): Promise<AuditReport> {
     }
     settle(strange, line.torn, at, problems, notes);
     strange = [];
-    links.push({ at, seq: line.seq, prev: line.prev, hash: hashOf(bytes), lost: line.lost });
+    links.push({ isEnd: line.end === true, at, seq: line.seq, prev: line.prev, hash: hashOf(bytes), lost: line.lost });
   }
-  const head = await readHead(file);
   const cut = strange.find(({ isWhole }) => !isWhole);
   for (const { at } of strange.filter(({ isWhole }) => isWhole)) problems.push(foreign(at));
-  problems.push(...brokenLinks(links));
-  problems.push(...againstHead(links, head));
+  const { originals, copies } = copiesIn(links);
+  problems.push(...copies, ...brokenLinks(originals), ...againstHead(originals, head));
   if (cut !== undefined) {
     // The head is written behind the line: if it knows of no later line, this one was never finished and its answer never sent.
     const wasNeverWhole = head !== undefined && head.seq <= (links.at(-1)?.seq ?? 0);
@@ -58,7 +66,13 @@ export async function verifyAudit(file: string): Promise<AuditReport> {
       says: `${headFile(file)} is not there, so lines missing at the end would not be seen`,
     });
   const once = [...new Map(problems.map((problem) => [`${problem.kind} ${problem.line}`, problem])).values()];
-  return { file, lines: links.length, problems: once.sort((a, b) => a.line - b.line), notes };
+  return {
+    file,
+    lines: links.filter(({ isEnd }) => !isEnd).length,
+    isEnded: links.at(-1)?.isEnd === true,
+    problems: once.sort((a, b) => a.line - b.line),
+    notes,
+  };
 }
 
 const CRASH = 'a process ended while it was written, before anything was answered';
@@ -86,11 +100,26 @@ function settle(
 const foreign = (line: number): AuditFinding => ({ kind: 'foreign', line, says: `line ${line} is no line of the audit log` });
 const edited = (line: number): AuditFinding => ({ kind: 'edited', line, says: `line ${line} was changed after it was written` });
 
+/** Lines that stand in the log twice. The chain goes on behind the original. */
+function copiesIn(links: readonly Link[]): { readonly originals: readonly Link[]; readonly copies: readonly AuditFinding[] } {
+  const placeOf = new Map<string, number>();
+  for (const { hash, at } of links) if (!placeOf.has(hash)) placeOf.set(hash, at);
+  const isCopy = ({ hash, at }: Link): boolean => placeOf.get(hash) !== at;
+  return {
+    originals: links.filter((link) => !isCopy(link)),
+    copies: links
+      .filter(isCopy)
+      .map(({ at, hash }) => ({ kind: 'copied', line: at, says: `line ${at} is a copy of line ${placeOf.get(hash)}` })),
+  };
+}
+
+/** Each line must name the hash of the line before it and have the next number. A broken link always leads to a finding. */
 function brokenLinks(links: readonly Link[]): AuditFinding[] {
   const found: AuditFinding[] = [];
   const hashes = new Set(links.map(({ hash }) => hash));
   const inOrder = [...links].sort((a, b) => a.seq - b.seq);
   let before: Pick<Link, 'at' | 'seq' | 'hash'> = { at: 0, seq: 0, hash: NO_LINE };
+  let firstBroken: number | undefined;
   for (const [index, link] of links.entries()) {
     const { at, seq, prev, lost } = link;
     if (lost !== undefined && lost.seq <= before.seq) found.push(edited(before.at));
@@ -99,16 +128,16 @@ function brokenLinks(links: readonly Link[]): AuditFinding[] {
     if (prev === before.hash) {
       if (seq !== before.seq + 1) found.push(edited(at));
     } else if (hashes.has(prev) || prev === NO_LINE) {
+      firstBroken ??= at;
       // It follows a line that stands elsewhere. The one that was moved is the one that is not in its place by number.
       if (inOrder[index] !== link)
         found.push({ kind: 'reordered', line: at, says: `line ${at} (number ${seq}) is not where it was written` });
     } else if (seq > before.seq + 1) {
       found.push({ kind: 'missing', line: at, says: `before line ${at}, ${many(before.seq + 1, seq - 1)} missing` });
-    } else if (before.at > 0) found.push(edited(before.at));
-    else found.push(edited(at));
+    } else found.push(edited(before.at > 0 ? before.at : at));
     before = link;
   }
-  return found;
+  return found.length === 0 && firstBroken !== undefined ? [edited(firstBroken)] : found;
 }
 
 function againstHead(links: readonly Link[], head: Head | undefined): AuditFinding[] {
@@ -134,10 +163,15 @@ async function readHead(file: string): Promise<Head | undefined> {
 }
 
 /** The lines of a file as bytes, one at a time: a log may be larger than a string can be. */
-async function* linesOf(file: string): AsyncGenerator<{ at: number; bytes: Buffer; isWhole: boolean }> {
+async function* linesOf(file: string, mayBeGone: boolean): AsyncGenerator<{ at: number; bytes: Buffer; isWhole: boolean }> {
   let rest: Buffer[] = [];
   let at = 0;
-  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+  const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' && mayBeGone) return undefined;
+    throw error;
+  });
+  if (!handle) return;
+  for await (const chunk of handle.createReadStream() as AsyncIterable<Buffer>) {
     let from = 0;
     for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, from)) {
       yield { at: ++at, bytes: Buffer.concat([...rest, chunk.subarray(from, end)]), isWhole: true };

@@ -22,6 +22,7 @@ function written(lines: number) {
         evidence: 'raw',
         verdict: index % 2 === 0 ? 'allow' : 'deny',
         answeredBy: 'policy',
+        outcome: 'allowed',
         latencyMs: 1,
         policyHash: 'p',
       });
@@ -31,6 +32,7 @@ function written(lines: number) {
   return {
     file,
     more,
+    close: () => audit.close(),
     change(edit: (lines: string[]) => readonly string[]) {
       const before = readFileSync(file, 'utf8').trimEnd().split('\n');
       writeFileSync(
@@ -50,12 +52,34 @@ const edit = (at: number, from: string | RegExp, to: string) => (lines: string[]
   lines.map((line, index) => (index === at - 1 ? line.replace(from, to) : line));
 
 test('an unchanged log has no problem', async () => {
-  const { file } = written(20);
-  expect(await verifyAudit(file)).toEqual({ file, lines: 20, problems: [], notes: [] });
+  const { file, close, more } = written(20);
+  expect(await verifyAudit(file)).toEqual({ file, lines: 20, isEnded: false, problems: [], notes: [] });
+  close();
+  expect(await verifyAudit(file)).toEqual({ file, lines: 20, isEnded: true, problems: [], notes: [] });
+  more(1);
+  expect(await verifyAudit(file)).toMatchObject({ lines: 21, isEnded: false, problems: [] });
+});
+
+test('a lost end record is missing, as any line is', async () => {
+  const { file, close, change } = written(3);
+  close();
+  change((lines) => lines.slice(0, -1));
+  expect(await found(file)).toEqual(['missing 4']);
+});
+
+test('a log that is gone while its head is still there is a problem', async () => {
+  const { file } = written(3);
+  rmSync(file);
+  expect((await verifyAudit(file)).problems).toEqual([{ kind: 'missing', line: 1, says: 'at the end, numbers 1 to 3 are missing' }]);
+  rmSync(headFile(file));
+  await expect(verifyAudit(file)).rejects.toThrow('ENOENT');
 });
 
 describe.each<[string, (lines: string[]) => readonly string[], string[]]>([
   ['a verdict turned round', edit(4, '"verdict":"deny"', '"verdict":"allow"'), ['edited 4']],
+  ['a line copied behind itself', (lines) => lines.toSpliced(4, 0, lines[3] ?? ''), ['copied 5']],
+  ['a line copied to the end', (lines) => [...lines, lines[3] ?? ''], ['copied 10']],
+  ['a line copied over the one behind it', (lines) => lines.with(4, lines[3] ?? ''), ['copied 5', 'missing 6']],
   ['the first line changed', edit(1, 'file-0', 'file-x'), ['edited 1']],
   ['the last line changed', edit(9, 'file-8', 'file-x'), ['edited 9']],
   ['a blank more', edit(5, '"agent":"', '"agent": "'), ['edited 5']],
@@ -72,7 +96,7 @@ describe.each<[string, (lines: string[]) => readonly string[], string[]]>([
   ['every line missing', () => [], ['missing 1']],
   ['two neighbours exchanged', (lines) => swap(lines, 3, 4), ['reordered 3', 'reordered 4']],
   ['two lines exchanged', (lines) => swap(lines, 3, 7), ['reordered 3', 'reordered 7']],
-  ['a line repeated', (lines) => lines.toSpliced(6, 0, lines[2] ?? ''), ['reordered 7']],
+  ['a line repeated', (lines) => lines.toSpliced(6, 0, lines[2] ?? ''), ['copied 7']],
   ['garbage between', (lines) => lines.toSpliced(4, 0, 'garbage'), ['foreign 5']],
   ['garbage at the end', (lines) => [...lines, 'garbage'], ['foreign 10']],
   ['a forged line at the end', (lines) => [...lines, '{"seq":10,"prev":"x","verdict":"allow"}'], ['edited 9']],

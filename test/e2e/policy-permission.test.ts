@@ -22,6 +22,28 @@ test('a denied request is answered with a rejection, and the client is not asked
   expect(requests(client)).toEqual([]);
 });
 
+test("the audit log tells what was prevented, what was only noticed, and the user's own answer", async ({ stage }) => {
+  const { client, agent, id, ask } = await underPolicy(stage, { allow: ['execute(git status)'], deny: ['execute(sudo ...)'] });
+  await ask('git status');
+  await ask('sudo ls');
+  await ask('make');
+  client.on('session/request_permission', () => selected('r1'));
+  await ask('make clean');
+  const rawInput = { command: 'sudo id' };
+  agent.notify('session/update', {
+    sessionId: id,
+    update: { sessionUpdate: 'tool_call', toolCallId: 'unasked', title: 'id', kind: 'execute', status: 'completed', rawInput },
+  });
+  await expect.poll(() => audit(stage).at(-1)?.method).toBe('tool_call');
+  expect(audit(stage).map(({ summary, outcome, by, answer }) => [summary, outcome, by, answer])).toEqual([
+    ['execute: git status', 'allowed', 'policy', undefined],
+    ['execute: sudo ls', 'prevented', 'policy', undefined],
+    ['execute: make', 'allowed', 'user', 'allow_once'],
+    ['execute: make clean', 'prevented', 'user', 'reject_once'],
+    ['execute: sudo id', 'noticed', 'policy', undefined],
+  ]);
+});
+
 test('a request that no rule matches goes to the client as the agent wrote it', async ({ stage }) => {
   const { client, agent, id } = await underPolicy(stage, { allow: ['execute(git status)'] });
   const params = execution(id, 'make', { _meta: { odd: 1.5 }, unknown: [1] });

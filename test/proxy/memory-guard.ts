@@ -36,7 +36,7 @@ export function memoryGuard(
 ): { readonly enforcement: CreateEnforcement; readonly entries: AuditEntry[] } {
   const entries: AuditEntry[] = [];
   const current = policyInForce({ version: 1, ...policy }, '1');
-  const audit: Audit = { file: 'audit', record: (entry) => ({ isWritten: true, seq: entries.push(entry) }) };
+  const audit: Pick<Audit, 'record'> = { record: (entry) => ({ isWritten: true, seq: entries.push(entry) }) };
   return { entries, enforcement: createEnforcement({ ...memoryParts(), current: () => current, audit, ...parts }) };
 }
 

@@ -79,7 +79,6 @@ export function createPolicyModel(seed: number, trace: (text: string) => void): 
     isObserving,
     current: () => current,
     audit: {
-      file: 'audit',
       record(entry) {
         const request = String(entry.request);
         const serial = entry.method === 'tools/call' ? /"\/w\/([\w.]+)"/.exec(request)?.[1] : Number(/"sim":(\d+)/.exec(request)?.[1]);

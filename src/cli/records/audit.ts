@@ -21,7 +21,7 @@ export function auditVerify(flags: VerifyFlags): Promise<number> {
     const report = await verifyAudit(file).catch((error: unknown) => {
       throw unreadable(file, flags, error);
     });
-    const { lines, problems, notes } = report;
+    const { lines, problems, notes, isEnded } = report;
     const isIntact = problems.length === 0;
     if (flags.json)
       printData(
@@ -31,7 +31,8 @@ export function auditVerify(flags: VerifyFlags): Promise<number> {
     else {
       for (const { says } of problems) complain(says);
       for (const { says } of notes) complain(`note: ${says}`);
-      if (isIntact) print(`intact: ${file} (${lines} ${lines === 1 ? 'decision' : 'decisions'})`);
+      const counted = `${lines} ${lines === 1 ? 'decision' : 'decisions'}`;
+      if (isIntact) print(`intact: ${file} (${counted}${isEnded ? '' : '; no end record: a process still writes to it, or was killed'})`);
       else print(`not intact: ${file} (${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}, ${lines} lines)`);
     }
     return isIntact ? 0 : FOUND_PROBLEMS;
@@ -126,8 +127,13 @@ function show(text: string, { json }: TailFlags): void {
 function inWords(line: AuditLine): string {
   const word = (key: string): string => (typeof line[key] === 'string' ? String(line[key]) : '');
   const rule = line.rule as { readonly id?: unknown; readonly at?: unknown } | undefined;
-  const by = [word('by'), rule === undefined ? '' : `${rule.id} ${rule.at}`, word('mode') === 'observe' ? 'observe mode' : '']
+  if (line.end === true) return `${word('time')}  end of one process's records`;
+  const by = [
+    word('answer') === '' ? word('by') : `${word('by')}: ${word('answer')}`,
+    rule === undefined ? '' : `${rule.id} ${rule.at}`,
+    word('mode') === 'observe' ? 'observe mode' : '',
+  ]
     .filter((part) => part !== '')
     .join(', ');
-  return `${word('time')}  ${word('verdict').padEnd(5)}  ${word('agent')}  ${word('summary')}  (${by})`;
+  return `${word('time')}  ${word('verdict').padEnd(5)}  ${word('outcome').padEnd(9)}  ${word('agent')}  ${word('summary')}  (${by})`;
 }

@@ -11,7 +11,7 @@ import type { Frame } from '../../wire/frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { AgentRequest } from '../requests/agent-requests.ts';
 import type { Session } from '../sessions/session.ts';
-import { type EnforcementDeps, NOWHERE, type PendingAction, record, recordLate } from './evaluate.ts';
+import { type EnforcementDeps, NOWHERE, type PendingAction, record, recordLate, write } from './evaluate.ts';
 
 /** The offered option that the user selected. Anything else is no consent: a cancel, an error, an option that was not offered, an unclear answer. */
 export function chosenIn(answer: Frame, options: readonly PermissionOption[]): PermissionOption | undefined {
@@ -94,8 +94,8 @@ export function requestPermission(
   const toolCallId = `switchboard-${randomUUID()}`;
   const options = isRememberable(deps, action) ? OPTIONS : OPTIONS.filter(({ kind }) => !kind.endsWith('_always'));
   let abandon = () => {};
-  const over = (reply: Reply, by: AnsweredBy, sent: string) => {
-    record(deps, action, sent, by, by === 'user' ? 'ask' : 'deny');
+  const over = (reply: Reply, by: AnsweredBy, sent: string, answer?: string) => {
+    write(deps, action, { option: sent, by, verdict: by === 'user' ? 'ask' : 'deny', answer });
     const status = reply === 'allowed' ? 'completed' : 'failed';
     deps.host.update(sessionId, { sessionUpdate: 'tool_call_update', toolCallId, status });
     then(reply);
@@ -116,7 +116,7 @@ export function requestPermission(
       onAnswer(answer) {
         const chosen = chosenIn(answer, options);
         if (chosen) remember(deps, action, chosen.kind);
-        over(chosen?.kind.startsWith('allow') ? 'allowed' : 'refused', 'user', chosen?.optionId ?? 'cancelled');
+        over(chosen?.kind.startsWith('allow') ? 'allowed' : 'refused', 'user', chosen?.optionId ?? 'cancelled', chosen?.kind);
         return true;
       },
       onCancel: () => over('cancelled', 'user', 'cancelled'),

@@ -1,7 +1,7 @@
 // An action from request to audit line: the action itself, the decision of the policy or of a remembered answer, and the line, which is written
 // before the outcome takes effect.
 import type { Audit, Written } from '../../audit/audit.ts';
-import type { AnsweredBy } from '../../audit/audit-line.ts';
+import type { AnsweredBy, AuditOutcome } from '../../audit/audit-line.ts';
 import { fields } from '../../json-object.ts';
 import type { Action, Place } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
@@ -25,7 +25,7 @@ export type EnforcementDeps = {
   readonly isObserving: boolean;
   /** Whether a user can be asked; if not, ask means deny. */
   readonly isInteractive: boolean;
-  readonly audit: Audit;
+  readonly audit: Pick<Audit, 'record'>;
   readonly remembered: RememberedAnswers;
   readonly canonical: (path: string) => string;
   readonly home: string | undefined;
@@ -115,10 +115,30 @@ export function record(
   return write(deps, action, { option, by, verdict }).isWritten;
 }
 
-type Outcome = { readonly option: string; readonly by: AnsweredBy; readonly verdict: Verdict; readonly answerIn?: number };
+/** The surface of actions that the agent took without asking: nothing prevents them any more. */
+export const OBSERVED = 'tool_call';
+
+type Outcome = {
+  readonly option: string;
+  readonly by: AnsweredBy;
+  readonly verdict: Verdict;
+  readonly answerIn?: number;
+  /** The kind of the option that the user chose. */
+  readonly answer?: string | undefined;
+};
+
+/** What became of the action. */
+function outcomeOf(isObserving: boolean, surface: string, { by, verdict, answer, answerIn }: Outcome): AuditOutcome {
+  if (verdict !== 'allow' && (isObserving || surface === OBSERVED)) return 'noticed';
+  if (by === 'agent') return 'withdrawn';
+  if (by !== 'user') return verdict === 'allow' ? 'allowed' : 'prevented';
+  if (answerIn !== undefined || answer?.startsWith('allow')) return 'allowed';
+  return answer === undefined ? 'withdrawn' : 'prevented';
+}
 
 /** The same, and returns the number of the line. */
-export function write(deps: EnforcementDeps, action: PendingAction, { option, by, verdict, answerIn }: Outcome): Written {
+export function write(deps: EnforcementDeps, action: PendingAction, outcome: Outcome): Written {
+  const { option, by, verdict, answerIn, answer } = outcome;
   const { agent, session, surface, asked, decision, request, policyHash, sinceMs } = action;
   return deps.audit.record({
     agent: agent.name,
@@ -132,6 +152,8 @@ export function write(deps: EnforcementDeps, action: PendingAction, { option, by
     rule: decision.rule,
     layer: decision.layer,
     answeredBy: by,
+    outcome: outcomeOf(deps.isObserving, surface, outcome),
+    answer,
     answerIn,
     option,
     latencyMs: Math.max(0, deps.host.clock.monotonicMs() - sinceMs),
@@ -144,7 +166,7 @@ export function write(deps: EnforcementDeps, action: PendingAction, { option, by
 export function recordRefusedToken(deps: EnforcementDeps, why: string): void {
   deps.audit.record({
     ...{ agent: '', method: 'mcp', request: '', summary: 'mcp: a connection', evidence: 'raw', verdict: 'deny', why },
-    ...{ answeredBy: 'policy', option: 'refused', latencyMs: 0, policyHash: deps.current().hash, mode: 'enforce' },
+    ...{ answeredBy: 'policy', outcome: 'prevented', option: 'refused', latencyMs: 0, policyHash: deps.current().hash, mode: 'enforce' },
   });
 }
 

@@ -8,7 +8,7 @@ import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Session } from '../sessions/session.ts';
 import { stateOf } from './enforcement-state.ts';
-import { type EnforcementDeps, evaluate, type PendingAction, record } from './evaluate.ts';
+import { type EnforcementDeps, evaluate, OBSERVED, type PendingAction, record } from './evaluate.ts';
 
 /** The call runs or has run: no permission request will come for it. */
 const BEGUN = new Set(['in_progress', 'completed']);
@@ -27,7 +27,7 @@ export function toolCall(deps: EnforcementDeps, session: Session, frame: Frame):
   const known = calls.note(toolCallId, update, end - start);
   // A load replays calls that were made under another policy, perhaps.
   if (BEGUN.has(status) && !session.isLoading) {
-    const about = { agent: session.agent, session, surface: 'tool_call' };
+    const about = { agent: session.agent, session, surface: OBSERVED };
     const action = evaluate(deps, about, bytes.subarray(start, end), (place) => toolCallAction(place, known.call));
     const what = known.answer === undefined ? 'did without asking what the policy denies' : 'did what it was refused';
     // The agent may do something else than it asked for: only what it does counts.

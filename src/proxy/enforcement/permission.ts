@@ -131,7 +131,7 @@ function putToUser(
     answered(isAllowed);
     remember(deps, action, chosen.kind);
     const instead = onceInstead(options, chosen);
-    const written = write(deps, action, { option: instead.optionId, by: 'user', verdict: 'ask' });
+    const written = write(deps, action, { option: instead.optionId, by: 'user', verdict: 'ask', answer: chosen.kind });
     if (isAllowed && written.isWritten) allowed(written.seq);
     agent.succeed(idText, selected(instead));
   }

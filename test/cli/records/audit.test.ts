@@ -23,6 +23,7 @@ function withDecisions(count: number) {
       rule: { id: 'steps', file: '/policy.yaml', line: 3 },
       layer: 'user',
       answeredBy: 'policy',
+      outcome: 'allowed',
       latencyMs: 0.1,
       policyHash: 'p',
     });
@@ -37,10 +38,18 @@ function withDecisions(count: number) {
 describe('audit verify', () => {
   test('reports that a log is intact', async () => {
     const { home, file } = withDecisions(5);
-    expect(await home.run(['audit', 'verify'])).toEqual({ code: 0, stdout: `intact: ${file} (5 decisions)\n`, stderr: '' });
+    expect(await home.run(['audit', 'verify'])).toEqual({
+      code: 0,
+      stdout: `intact: ${file} (5 decisions; no end record: a process still writes to it, or was killed)\n`,
+      stderr: '',
+    });
     const { code, stdout } = await home.quick(['audit', 'verify', '--json']);
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({ ok: true, data: { file, lines: 5, problems: [], notes: [], isIntact: true }, warnings: [] });
+    expect(JSON.parse(stdout)).toEqual({
+      ok: true,
+      data: { file, lines: 5, isEnded: false, problems: [], notes: [], isIntact: true },
+      warnings: [],
+    });
   });
 
   test.each<[string, (lines: string[]) => string[], string]>([
@@ -72,7 +81,10 @@ describe('audit verify', () => {
     const { home, file } = withDecisions(1);
     const copy = home.write('copy.jsonl', readFileSync(file, 'utf8'));
     const { code, stdout, stderr } = await home.quick(['audit', 'verify', '--file', 'copy.jsonl']);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `intact: ${copy} (1 decision)\n` });
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `intact: ${copy} (1 decision; no end record: a process still writes to it, or was killed)\n`,
+    });
     expect(stderr).toContain('copy.head is not there, so lines missing at the end would not be seen');
   });
 
@@ -102,7 +114,7 @@ describe('audit tail', () => {
     const { code, stdout } = await home.quick(['audit', 'tail']);
     const lines = stdout.trimEnd().split('\n');
     expect({ code, count: lines.length }).toEqual({ code: 0, count: 10 });
-    expect(lines.at(-1)).toMatch(/Z {2}allow {2}claude {2}execute: step 15 {2}\(policy, steps \/policy\.yaml:3\)$/);
+    expect(lines.at(-1)).toMatch(/Z {2}allow {2}allowed {4}claude {2}execute: step 15 {2}\(policy, steps \/policy\.yaml:3\)$/);
     expect((await home.quick(['audit', 'tail', '-n', '2'])).stdout.trimEnd().split('\n')).toHaveLength(2);
     expect((await home.quick(['audit', 'tail', '-n', '0'])).stdout).toBe('');
     expect((await home.quick(['audit', 'tail', '-n', '100'])).stdout.trimEnd().split('\n')).toHaveLength(15);

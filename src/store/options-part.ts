@@ -1,4 +1,4 @@
-// `log` as it may stand in a file. Only the check: `default` below is a note for editors, defaults.ts acts on it.
+// The schema of `log`. `default` below is documentation for editors; defaults.ts applies the defaults.
 import * as z from 'zod';
 import { FRAME_MODES, LEVELS, LOG_DEFAULTS } from './defaults.ts';
 

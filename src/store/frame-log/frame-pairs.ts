@@ -1,16 +1,16 @@
-// A request or an answer is on two legs: as it came, and as it went on. Which are the same, and how long it was with us.
+// Pairs the two records of a forwarded request or response, received and sent, and measures how long the proxy held it.
 import type { Frame } from '../../wire/frame.ts';
 import { patchedId } from '../../wire/observer.ts';
 import type { Patch } from '../../wire/writer.ts';
 
-/** `addedMs` is there for the one that went on. */
+/** `addedMs` is set for the sent record. */
 export type Passage = { readonly pair: number; readonly addedMs?: number };
 
 export type FramePairs = {
   received(leg: string, frame: Frame): void;
-  /** How long it was with us, if it is known as what came. */
+  /** How long the proxy held the frame, if the received one is known. */
   sent(leg: string, frame: Frame, patches: readonly Patch[]): number | undefined;
-  /** Of a frame that has a record now; asked once. */
+  /** The pairing of a recorded frame; call it once per record. */
   take(leg: string, isReceived: boolean, id: unknown): Passage | undefined;
 };
 
@@ -22,7 +22,7 @@ export function createFramePairs(monotonicMs: () => number): FramePairs {
   let pairs = 0;
 
   function note(key: string, passage: Passage): void {
-    // Those whose records never came.
+    // Entries whose records never arrived.
     if (passages.size >= MOST) passages.clear();
     passages.set(key, passage);
   }

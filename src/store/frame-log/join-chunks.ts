@@ -9,7 +9,7 @@ import { stringAt } from '../../wire/json-path.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is being joined: the first chunk, and what has come of the text. */
+/** A join in progress: the first chunk, and the text so far. */
 type Open = {
   readonly leg: string;
   readonly kind: string;
@@ -21,7 +21,7 @@ type Open = {
 };
 
 export type ChunkJoiner = {
-  /** Takes a frame and what stands before its payload; returns the lines that are done with it. */
+  /** Adds a frame with the part of its line before the payload; returns the finished lines. */
   next(leg: string, head: string, text: string, frame: Frame): string;
   endAll(): readonly string[];
 };
@@ -63,7 +63,7 @@ export function createChunkJoiner(secrets: Secrets): ChunkJoiner {
         current.chunks = 0;
         return part;
       }
-      // Without a session it may be the end of any turn on this leg.
+      // Without a session id, it may end any turn of this connection.
       const before = frame.sessionId === undefined ? endAll(leg).join('') : end(key);
       if (!chunk) return `${before}${head},"msg":${JSON.stringify(redactJson(pieces.message(leg, JSON.parse(text)), secrets.redact))}}\n`;
       const stream = createRedactStream(secrets);

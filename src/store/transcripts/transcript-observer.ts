@@ -1,4 +1,4 @@
-// Looks on at the editor's leg and writes down what is said in each session. Frames are only noted when they pass, and read afterwards.
+// Observes the client connection and writes the transcript of each session. Frames are only queued when they pass, and read later.
 
 import type { Frame } from '../../wire/frame.ts';
 import { type Observer, patchedId, patchedText } from '../../wire/observer.ts';
@@ -11,19 +11,19 @@ import { hasTranscript } from './transcript-files.ts';
 import { promptSpan, stopReasonIn } from './turn-frames.ts';
 
 export type TranscriptObserver = Observer & {
-  /** What has been said so far is on disk, but for messages that are still coming. */
+  /** Writes everything so far, except incomplete messages. */
   settle(): void;
-  /** The session has been deleted: nothing of it is kept, nor of what is still said of it, until it is opened again. */
+  /** The session was deleted: discards it, and later updates of it, until it is opened again. */
   forget(sessionId: string): void;
-  /** Everything is on disk. */
+  /** Writes everything. */
   close(): void;
 };
 
-/** A request without an answer: of the editor's, or put to it; and of its `params` what its answer is read with. */
+/** A pending request, from or to the client, with the `params` needed to read its response. */
 type Asked = { readonly method: string; readonly sessionId: string | undefined; readonly params: Fields };
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What passed and has not been read yet. */
+/** A frame that has not been read yet. */
 type Passed = {
   readonly frame: Frame | undefined;
   readonly line: string;
@@ -31,10 +31,10 @@ type Passed = {
   readonly isReceived: boolean;
 };
 
-/** Reading and redacting it would hold up others; that it was there is noted. */
+/** Reading and redacting a larger frame would delay other work; the transcript only notes it. */
 const MAX_FRAME_BYTES = 256 * 1024;
 const MAX_WAITING = 100_000;
-/** A moment, in which more may come, unless there is much to read or to hold on to: whoever answers at once is not held up by it. */
+/** Waits for more frames, unless many are queued: an immediate answer is not delayed by reading its request. */
 const READ_MS = 5;
 const READ_FRAMES = 256;
 const READ_BYTES = 256 * 1024;
@@ -58,10 +58,10 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
   const named = new InternedMap<Kept>();
   const fromClient = new Map<string, Asked>();
   const toClient = new Map<string, Asked>();
-  /** A frame by itself is an update that goes to the editor as it came: nearly all are. */
+  /** A bare frame is an update forwarded unchanged, as nearly all are. */
   let waiting: (Frame | Passed)[] = [];
   let waitingBytes = 0;
-  /** Whether a question to the editor may be among what waits. */
+  /** Whether a request to the client may be among the queued frames. */
   let hasQuestion = false;
   let readTimer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
@@ -85,7 +85,7 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     for (let k = 0; k < passed.length; k++) readOne(passed[k] as Frame | Passed);
     transcripts.writeSoon();
   }
-  /** The same id comes with every chunk. */
+  /** Caches the last session, because every chunk repeats its id. */
   function keptOfFrame(frame: Frame): Kept | undefined {
     const known = frame.session && named.get(frame.session);
     if (known) return known;
@@ -94,7 +94,7 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     if (kept && frame.session) named.set(frame.session, kept);
     return kept;
   }
-  /** As a token of JSON. */
+  /** By the JSON token of the session id. */
   function keptByToken(token: string): Kept {
     const kept = byToken.get(token) ?? transcripts.of(JSON.parse(token));
     byToken.set(token, kept);
@@ -106,7 +106,7 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
       if ('isReceived' in one) read(one);
       else update(one, NO_PATCHES);
     } catch (error) {
-      onProblem(error); // a frame of a shape nobody thought of: the next one may be better
+      onProblem(error); // a frame of an unexpected shape; continue with the next one
     }
   }
   function read({ frame, line, patches, isReceived }: Passed): void {
@@ -124,7 +124,7 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     open.set(id, { method, sessionId, params: neededLater(method, params ?? {}) });
     if (isReceived && sessionId !== undefined) begin(method, sessionId, params ?? {});
   }
-  /** A prompt of a text and nothing else is taken as it stands. False if it is another one. */
+  /** Records a text-only prompt as it is. False for any other prompt. */
   function takePlainPrompt(frame: Frame): boolean {
     const span = frame.method === 'session/prompt' && fromClient.size < MOST_ASKED ? promptSpan(frame) : undefined;
     const sessionId = span && sessionIdOf(frame);
@@ -133,7 +133,7 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     transcripts.of(sessionId).transcript.prompt(frame.bytes, span.start, span.end);
     return true;
   }
-  /** Nothing is left to do about an answer that nobody waits for here, or that says no more than why its turn ended. False if it is another one. */
+  /** Handles a response that no request here awaits, or that only ends its turn. False for any other response. */
   function takePlainEnd(frame: Frame, patches: readonly Patch[]): boolean {
     if (frame.kind !== 'response') return false;
     const id = idOf(frame, patches);
@@ -148,7 +148,7 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
   function begin(method: string, sessionId: string, params: Fields): void {
     if (OPENS.has(method)) transcripts.again(sessionId);
     const kept = transcripts.of(sessionId);
-    // What an agent says while it loads has been said before; if it was before our time, it is news to us.
+    // An agent replays earlier messages while it loads. Without a transcript of them, record them.
     if (method === 'session/load') kept.isReplay = hasTranscript(dir, sessionId);
     if (method === 'session/prompt') kept.transcript.add({ kind: 'prompt', ...promptText(params.prompt) });
   }
@@ -167,12 +167,12 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
   function updateOf(params: Fields | undefined): void {
     if (typeof params?.sessionId !== 'string' || typeof params.update !== 'object' || params.update === null) return;
     const news = params.update as Fields;
-    // A session of which nothing is kept costs nothing: many are opened and never used.
+    // A session without recorded updates costs nothing: many are opened and never used.
     if (!KEPT_UPDATES.has(String(news.sessionUpdate))) return;
     const kept = transcripts.of(params.sessionId);
     if (!kept.isReplay) kept.transcript.update(news);
   }
-  /** A large prompt or answer: what it was about is known, what it said is not kept. */
+  /** A large prompt or response: records what it was about, not its content. */
   function large(frame: Frame, patches: readonly Patch[], isReceived: boolean): void {
     const span = frame.sessionId;
     if (frame.kind === 'response') {
@@ -244,7 +244,7 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
       if (isQuestion || kind === 'response') note({ frame, line: '', patches, isReceived: false }, end - start);
     },
     sentLine: (line) => {
-      hasQuestion = true; // it may be one
+      hasQuestion = true; // it may be a request
       note({ frame: undefined, line, patches: NO_PATCHES, isReceived: false }, line.length);
     },
     refused: () => {},
@@ -265,20 +265,20 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
   };
 }
 
-/** The id of a request or an answer as it leaves, in the spelling of `JSON.stringify`. */
+/** The id of an outgoing request or response, as `JSON.stringify` writes it. */
 function idOf(frame: Frame, patches: readonly Patch[]): string {
   const text = patchedId(frame, patches) ?? 'null';
   return PLAIN_ID.test(text) ? text : JSON.stringify(JSON.parse(text));
 }
 
-/** Not the words of a prompt: an agent that does not answer may be sent very many. */
+/** Not the text of a prompt: the client may send very many to an agent that does not answer. */
 function neededLater(method: string, { cwd, modeId, toolCall, options }: Fields): Fields {
   if (method === 'session/prompt') return NOTHING;
   const { toolCallId, title } = (toolCall ?? {}) as Fields;
   return { cwd, modeId, toolCall: { toolCallId, title }, options };
 }
 
-/** The words of a prompt; what is not text stands beside them, without its data. */
+/** The text of a prompt; other content is listed without its data. */
 function promptText(prompt: unknown): { text: string; other?: readonly unknown[] } {
   const texts: string[] = [];
   const other: unknown[] = [];

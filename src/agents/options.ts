@@ -1,13 +1,13 @@
-// One `agent_servers` entry as it may stand in a file. Only the check: `default` below is a note for editors, defaults.ts acts on it.
-import * as z from 'zod'; // not `{ z }`: a bundler can only leave out what is not used of a namespace import
+// The schema of one `agent_servers` entry. `default` below is documentation for editors; defaults.ts applies the defaults.
+import * as z from 'zod'; // not `{ z }`: a bundler can drop the unused parts of a namespace import only
 import { AGENT_DEFAULTS } from './defaults.ts';
 
-// A timer of Node's that is set for longer than this fires at once.
+// Node fires a longer timer at once.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 const { timeouts, restart, onStall, isolation, mcpTransport, mcpBridge } = AGENT_DEFAULTS;
 
-/** A span of time that a timer can hold. */
+/** A duration that a timer supports. */
 export const milliseconds = z.int().min(1).max(LONGEST_TIMER_MS);
 
 const optional = z
@@ -26,7 +26,7 @@ const optional = z
       ),
     label: z.string().min(1).describe('The name shown to people; else the title the agent gives itself, else its key.'),
     enabled: z.boolean().describe('`false`: not started, not offered, references not looked up.').meta({ default: true }),
-    // Which there are is for dialects/ to say; the configuration puts its list in their place.
+    // dialects/ defines the values; the configuration schema replaces this one.
     framing: z.string(),
     dialect: z.string(),
     isolation: z
@@ -94,7 +94,7 @@ const optional = z
   })
   .partial();
 
-/** The options of one agent. Values that only a later version serves are left out here and named in `config/validate.ts`. */
+/** The options of one agent. Values that only a later version supports are rejected in `config/validate.ts`. */
 export const agentOptions = z.strictObject({
   command: z.string().min(1).describe('The program to start, found through PATH and run without a shell.'),
   ...optional.shape,

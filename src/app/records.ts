@@ -1,4 +1,4 @@
-// What this process writes down of what passes: put together from the configuration, and looking on at every leg.
+// The records of this process: combines the configured observers for every connection.
 import path from 'node:path';
 import type { Config } from '../config/config.ts';
 import { systemClock } from '../proxy/context.ts';
@@ -21,16 +21,16 @@ import { type Notify, notifyOnce } from './events.ts';
 
 export type Records = {
   watch(leg: string, side: Side): Watcher;
-  /** What was said in sessions, to be told again; undefined when nothing is written down. */
+  /** The transcripts, to replay sessions; undefined if they are off. */
   readonly transcripts: TranscriptSource | undefined;
-  /** Everything is on disk. */
+  /** Writes everything. */
   close(): Promise<void>;
 };
 
 const DAY_MS = 86_400_000;
 const MAX_QUEUE_BYTES = 8 * 1024 * 1024;
 
-/** Somebody else who looks on at every leg, by its name; `down` hears that the peer is gone. */
+/** An additional observer for every connection, by name; `down` is called when the peer has exited. */
 export type Onlooker = (leg: string, side: Side) => Observer & { readonly down?: (reason: string) => void };
 
 export type RecordsOptions = {
@@ -38,9 +38,9 @@ export type RecordsOptions = {
   readonly stateDir: string;
   readonly secrets: Secrets;
   readonly notify: Notify;
-  /** That of the connection, and of no other in this process. */
+  /** The name of the connection, unique in this process. */
   readonly name: string;
-  /** A file to record everything to. */
+  /** A file that records every message. */
   readonly recordTo?: string | undefined;
   readonly onlooker?: Onlooker | undefined;
 };
@@ -50,7 +50,7 @@ export function createRecords({ config, stateDir, secrets, notify: report, name,
   const frameLog = openFrameLog(config, stateDir, secrets, onProblem, name);
   const transcripts = config.store.transcripts ? openTranscripts(config, stateDir, secrets, onProblem) : undefined;
   const recording = recordTo === undefined ? undefined : openRecording(recordTo, secrets, onProblem);
-  /** A record is not worth a session. */
+  /** A failing record must not end a session. */
   const guarded =
     <A extends readonly unknown[], R>(act: (...args: A) => R, otherwise: R) =>
     (...args: A): R => {

@@ -158,7 +158,7 @@ export function converse(
     },
     async prompt(sessionId, text, companion) {
       const session = liveOf(sessionId);
-      // One that was taken back is ending, and worth waiting for.
+      // A cancelled turn is about to end, so wait for it.
       while (session.turn?.companion.signal.aborted) await session.turn.over;
       if (session.turn)
         throw new ClientError(-32600, `Session "${sessionId}" is still busy with another prompt; wait for it, or cancel it`);
@@ -207,7 +207,7 @@ function usageOf({ used, size, cost }: Update): Usage {
   };
 }
 
-/** Keeps what an update says of a tool call; returns words for it when it is new or over. */
+/** Records a tool call update; returns a line of text if the call is new or has ended. */
 function noteCall(turn: Running, update: Update): string | undefined {
   const { toolCallId, title, kind, status, content, locations } = update;
   if (toolCallId === undefined) return undefined;

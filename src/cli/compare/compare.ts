@@ -29,7 +29,7 @@ export type CompareFlags = Omit<PolicyFlags, 'isInteractive'> & {
 
 const EXIT = { ok: 0, failed: 1, usage: 2, timeout: 3, interrupted: 130 } as const;
 
-/** Nobody can be asked while several agents work. Each may change files in its own directory; policies decide the rest. */
+/** The user cannot answer while several agents work. Each may change files in its own directory; policies decide the rest. */
 const WITH_WRITE: PolicySource = {
   layer: 'user',
   from: 'switchboard compare --write',
@@ -89,7 +89,7 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
         return takeTurn(agents, name, cwd, prompt, { over: over.signal, timeoutS: flags.timeout, permission, opened }).finally(files.stop);
       }),
     );
-    // Whatever ends it, what is left of the directories is decided by what is in them, and not while somebody still writes there.
+    // However it ends, wait until nobody writes to the directories, then keep or remove each by its content.
     const turns = await Promise.race([work, interrupts.ended]).catch(async (error) => {
       await proxy.close();
       await settle(directories, flags);
@@ -124,7 +124,7 @@ type Company = {
 
 type TurnTaken = Omit<Outcome, 'ok' | 'refused' | 'directory'> & { readonly exitCode: number };
 
-/** Never rejects: what goes wrong with one agent is part of the comparison. */
+/** Never rejects: a failing agent is part of the comparison. */
 async function takeTurn(agents: Conversations, agent: string, cwd: string, prompt: string, company: Company): Promise<TurnTaken> {
   const late = company.timeoutS === undefined ? undefined : AbortSignal.timeout(company.timeoutS * 1000);
   const signal = late ? AbortSignal.any([company.over, late]) : company.over;
@@ -156,7 +156,7 @@ async function takeTurn(agents: Conversations, agent: string, cwd: string, promp
       exitCode: isLate ? EXIT.timeout : EXIT.ok,
     };
   } catch (error) {
-    const failed = describeFailure(error, agent, (words) => words); // cleaned with everything else that is shown
+    const failed = describeFailure(error, agent, (words) => words); // the caller redacts all output
     const { message, hint, exitCode } =
       failed instanceof CommandFailure ? failed : { message: (error as Error).message, hint: undefined, exitCode: EXIT.failed };
     const result = company.over.aborted ? 'cancelled' : late?.aborted ? 'timeout' : 'failed';
@@ -165,7 +165,7 @@ async function takeTurn(agents: Conversations, agent: string, cwd: string, promp
   }
 }
 
-/** An agent that does not even open a session must not keep the others' results from being shown. */
+/** An agent that never opens a session must not hold back the others' results. */
 function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const aborted = () => reject(new Error('the agent did not open a session in time'));
@@ -175,7 +175,7 @@ function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-/** The one rule: what an agent has changed is kept, unless --discard was given; what it has not is removed. */
+/** Keeps directories with changes, unless --discard is set; removes the others. */
 async function settle(directories: WorkDirectories | undefined, { discard }: CompareFlags): Promise<ReadonlyMap<string, Place>> {
   const places = new Map<string, Place>();
   for (const [name, directory] of directories?.byAgent ?? []) places.set(name, await placeOf(directory, discard === true));

@@ -1,4 +1,4 @@
-// One agent wants to change three files; a policy decides, and the log of decisions says why.
+// An agent wants to change three files; a policy decides, and the audit log says why.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
@@ -57,7 +57,7 @@ export async function onePolicy(stage: Stage): Promise<void> {
   expect(env === 'TOKEN=none of your business\n', '.env should be unchanged');
 }
 
-/** The decision that settled it is the last one: those before let the agent look first. */
+/** The last decision is the final one; the earlier ones let the agent read first. */
 function showDecision(page: Page, decided: readonly Decided[], expected: string): void {
   const { verdict, summary, why, rule } = decided.at(-1) ?? {};
   expect(verdict === expected && rule !== undefined, `expected verdict ${expected} by a rule, got ${verdict}`);

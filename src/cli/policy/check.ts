@@ -25,7 +25,7 @@ async function readPolicy(name: string): Promise<Loaded> {
   return loadPolicy(file, text);
 }
 
-/** The policy, or undefined when its problems have been told. */
+/** The policy, or undefined after reporting its problems. */
 export async function readPolicyOrComplain(name: string, flags: { readonly json?: true }): Promise<PolicyFile | undefined> {
   const { policy, problems } = await readPolicy(name);
   if (policy !== undefined) return policy;

@@ -1,4 +1,4 @@
-// `switchboard policy explain`: the normal form of a request, every rule that has to do with it, and the verdict.
+// `switchboard policy explain`: the normal form of a request, every rule that concerns it, and the verdict.
 import os from 'node:os';
 import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
@@ -57,7 +57,7 @@ async function question(flags: ExplainFlags): Promise<{ readonly asked: Action; 
   };
   if (flags.frame !== undefined) return frameQuestion(flags.frame, place);
   const { command, path: file, tool } = flags;
-  // A command is executed, whatever else is said.
+  // A command always means `execute`, whatever --action says.
   const action = flags.action === undefined || command !== undefined ? undefined : actionOf(flags.action);
   return { asked: describedAction(place, { command, path: file, tool, action }), tier: undefined };
 }
@@ -84,7 +84,7 @@ function actionOf(word: string): ActionKind {
   throw new CommandFailure(2, `unknown action "${word}"`, didYouMean(word, ACTIONS) ?? `actions: ${ACTIONS.join(', ')}`);
 }
 
-// A directory that is not there is a place to explain things for all the same.
+// A missing directory can still be used for an explanation.
 function canonicalOr(directory: string): string {
   try {
     return canonicalPath(directory);

@@ -1,4 +1,4 @@
-// A recorded frame as a question: a permission request, or a file or terminal request of an agent.
+// Reads a recorded frame as a policy request: a permission request, or a file or terminal request.
 import type { Action, Place } from '../../policy/actions/action.ts';
 import { permissionAction } from '../../policy/actions/permission.ts';
 import { pathAction, terminalAction } from '../../policy/actions/surfaces.ts';
@@ -6,7 +6,7 @@ import { list, mergeToolCall, record, string, type ToolCall } from '../../policy
 
 export type FrameRequest = { readonly asked: Action; readonly tier: 'enforced' | 'mediated'; readonly method: string };
 
-/** One JSON value, or one a line. Tool calls in earlier lines are known to the request, as they are in a session. */
+/** One JSON value, or one per line. Tool calls in earlier lines are known to the request, as in a session. */
 export function requestIn(text: string, place: Place): FrameRequest | undefined {
   const calls = new Map<string, ToolCall>();
   let question: FrameRequest | undefined;
@@ -23,7 +23,7 @@ export function requestIn(text: string, place: Place): FrameRequest | undefined 
   return question;
 }
 
-/** A frame an agent sends that a policy judges. */
+/** A frame from an agent that a policy evaluates. */
 export function asRequest(
   method: string | undefined,
   params: Readonly<Record<string, unknown>>,

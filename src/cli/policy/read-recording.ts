@@ -1,4 +1,4 @@
-// A recording as the questions a policy would have been asked: each with the session it came from, and the tool calls known by then.
+// Reads the policy requests of a recording, each with its session and the tool calls known by then.
 import type { Action, Place } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
 import { mcpAction, startAction } from '../../policy/actions/surfaces.ts';
@@ -14,16 +14,16 @@ export type RecordedRequest = {
 };
 
 export type RecordingPlace = Omit<Place, 'agent' | 'cwd' | 'session' | 'family'> & {
-  /** Else what the agent says of itself, else `fallbackAgent`. */
+  /** Default: the name the agent reports, then `fallbackAgent`. */
   readonly agent: string | undefined;
   readonly fallbackAgent: string;
-  /** Where a session is that does not say so. */
+  /** The directory of a session that does not name one. */
   readonly cwd: string;
 };
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A line that is no JSON value. */
+/** A line that is not JSON. */
 export class BrokenLine extends Error {
   readonly line: number;
   constructor(line: number) {
@@ -32,13 +32,13 @@ export class BrokenLine extends Error {
   }
 }
 
-/** One frame a line, plain or as a recorder keeps it, under `msg`. Throws a `BrokenLine`. */
+/** One frame per line, plain or under `msg` as in a recording. Throws a `BrokenLine`. */
 export function requestsIn(text: string, place: RecordingPlace): RecordedRequest[] {
-  const told = new Map<string, string>(); // what an agent calls itself, by run
-  const opening = new Map<string, string>(); // the directory of a session that has no id yet, by run and request
+  const told = new Map<string, string>(); // the name each agent reports, by run
+  const opening = new Map<string, string>(); // the directory of a session without an id yet, by run and request
   const cwds = new Map<string, string>();
   const calls = new Map<string, Map<string, ToolCall>>();
-  const servers = new Map<string, string>(); // the names of servers that are reached through the connection itself
+  const servers = new Map<string, string>(); // the names of MCP servers over ACP
   const questions: RecordedRequest[] = [];
 
   const placeOf = (run: string, session: string | undefined): Place => {
@@ -96,13 +96,13 @@ function* framesIn(text: string): Generator<{ readonly line: number; readonly en
       const inner = entry.msg ?? entry.frame;
       yield { line: index + 1, entry, frame: inner === undefined ? entry : record(typeof inner === 'string' ? JSON.parse(inner) : inner) };
     } catch {
-      // Whoever records may have been ended in the middle of its last line.
+      // The recorder may have been killed while it wrote the last line.
       if (index < lines.length - 1 || index === 0) throw new BrokenLine(index + 1);
     }
   }
 }
 
-/** `tools/call`, carried over ACP in `mcp/message` or plain. */
+/** `tools/call`, plain or in `mcp/message` over ACP. */
 function mcpQuestion(
   method: string | undefined,
   params: Fields,

@@ -1,4 +1,4 @@
-// `switchboard policy replay RECORDING`: what a policy makes of recorded requests, and what it makes otherwise than another policy.
+// `switchboard policy replay RECORDING`: evaluates recorded requests with a policy, and compares the result with another policy.
 import os from 'node:os';
 import path from 'node:path';
 import { summaryOf } from '../../policy/actions/summary.ts';

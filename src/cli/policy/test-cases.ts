@@ -1,4 +1,4 @@
-// `switchboard policy test FILE [CASES]`: the examples in the rules, then cases that say what the whole policy should make of a request.
+// `switchboard policy test FILE [CASES]`: runs the examples in the rules, then cases with an expected verdict.
 import path from 'node:path';
 import { ACTIONS, type Action, type Place } from '../../policy/actions/action.ts';
 import { commandAction, hostAction, mcpAction, pathAction, toolAction } from '../../policy/actions/surfaces.ts';

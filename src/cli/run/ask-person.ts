@@ -9,7 +9,7 @@ export type KeyedOption = Offered & { readonly key: string };
 
 const KEYS: Readonly<Record<string, string>> = { allow_once: 'y', allow_always: 'a', reject_once: 'n', reject_always: 'd' };
 
-/** The first of each kind has that kind's letter, all others a number. */
+/** The first option of each kind gets that kind's letter, all others a number. */
 export function keyed(options: readonly Offered[]): readonly KeyedOption[] {
   const taken = new Set<string>();
   let next = 1;
@@ -21,7 +21,7 @@ export function keyed(options: readonly Offered[]): readonly KeyedOption[] {
   });
 }
 
-/** The answer when nobody can be asked: the plainest rejection that the agent offers. */
+/** The answer when nobody can answer: the plainest rejection that the agent offers. */
 export function refusal(options: readonly Offered[]): unknown {
   const option = options.find(({ kind }) => kind === 'reject_once') ?? options.find(({ kind }) => kind === 'reject_always');
   return { outcome: option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' } };
@@ -91,7 +91,7 @@ function pressed({ input }: Terminal, keys: readonly string[], signal: AbortSign
     const onKey = (character: string | undefined, key: { readonly name?: string; readonly ctrl?: boolean }) => {
       const isInterrupt = key.ctrl === true && key.name === 'c';
       if (isInterrupt || key.name === 'escape') over(undefined);
-      // The terminal makes no signal of it while keys are read one by one; it means the turn here too.
+      // In raw mode the terminal sends no signal for Ctrl-C; it should cancel the turn here too.
       if (isInterrupt) process.kill(process.pid, 'SIGINT');
       if (character !== undefined && keys.includes(character.toLowerCase())) over(character.toLowerCase());
     };

@@ -158,7 +158,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
   }
 }
 
-/** The agent that opened a session, as far as it is written down. */
+/** The agent that opened a session, if it is recorded. */
 function ownerOf(sessionId: string): string | undefined {
   return createSessionLog(surroundings({}).stateDir, () => {})
     .records()
@@ -173,7 +173,7 @@ type Talk = {
   readonly settings: readonly string[];
   readonly commands: Promise<void>;
   readonly capabilities: Capabilities;
-  /** The ids of the ways to log in. */
+  /** Receives the ids of the offered login methods. */
   readonly offered: (methods: readonly string[]) => void;
 };
 
@@ -193,7 +193,7 @@ async function converse(client: Client, turns: Turns, talked: Talk): Promise<num
   const opened =
     flags.resume === undefined ? await openSession(client, params) : await takeUpSession(client, flags.resume, params, agentCapabilities);
   const ended = talk(client, turns, opened, { prompts, prompt, flags, settings, commands, blocks });
-  // One that was opened for nothing is no session to come back to.
+  // A session opened without a prompt is not worth keeping.
   return ended.finally(
     () => (flags.resume ?? flags.saveSession) === undefined && !turns.hasBegun() && discard(client, opened.sessionId, sessionCapabilities),
   );
@@ -221,7 +221,7 @@ function configFlags(given: RunFlags['config'] = []): { readonly file: string | 
   return { file, settings };
 }
 
-/** Where things are shown, without secrets: a person's page, the assistant's words alone, or every frame and nothing else. */
+/** Where output goes, redacted: formatted for a person, only the assistant's text, or every frame. */
 function createScreen(kind: RunFlags['output'], clean: LiveCleaner, write: (text: string) => void) {
   const paint = createPaint(process.stdout.isTTY === true, process.env);
   const isFrames = kind === 'jsonl' || kind === 'json';
@@ -232,14 +232,14 @@ function createScreen(kind: RunFlags['output'], clean: LiveCleaner, write: (text
       if (!isFrames) output.update((clean(message).params as { update?: unknown } | undefined)?.update);
     },
     line: isFrames ? (_: string, line: string) => write(`${cleanLine(line, clean)}\n`) : undefined,
-    /** Arguments and environment are left out: they may hold secrets. */
+    /** Without arguments and environment, which may contain secrets. */
     selected(name: string, command: string | undefined): void {
       if (isFrames) write(`${JSON.stringify({ jsonrpc: '2.0', method: 'client/selected_agent', params: { name, command } })}\n`);
     },
   };
 }
 
-/** As it came, if there is nothing in it to be taken out. */
+/** Unchanged if nothing needs redaction. */
 function cleanLine(line: string, clean: LiveCleaner): string {
   const message = JSON.parse(line);
   const shown = JSON.stringify(clean(message));
@@ -247,10 +247,10 @@ function cleanLine(line: string, clean: LiveCleaner): string {
 }
 
 type Turns = {
-  /** Whether anything has been asked of the agent. */
+  /** Whether a prompt was sent. */
   hasBegun(): boolean;
   prompt(opened: Opened, blocks: PromptBlocks): Promise<number>;
-  /** Whether there was a turn to cancel, and it had not been cancelled before. */
+  /** Whether there was a turn to cancel that was not already cancelled. */
   cancel(): boolean;
 };
 

@@ -1,4 +1,5 @@
-// A short hash of a text, for caches. Loading Node's crypto module takes a tenth of the start-up time. Collisions can be constructed, so trust decisions use SHA-256 instead.
+// A short hash of a text, for caches. Loading Node's crypto module takes a tenth of the start-up time. Collisions can be constructed, so
+// trust decisions use SHA-256 instead.
 
 /** 106 bits, as letters and digits. */
 export function fingerprint(text: string): string {

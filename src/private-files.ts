@@ -1,4 +1,5 @@
-// Creates our directories, private to the user, one level at a time: below /proc, where mkdir reports ENOENT although the parent exists, Node's recursive mkdir never returns.
+// Creates our directories, private to the user, one level at a time: below /proc, where mkdir reports ENOENT although the parent exists,
+// Node's recursive mkdir never returns.
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -23,7 +24,10 @@ function make(dir: string): void {
 }
 
 // Writes a file whole or not at all: a reader sees the old content until the new one is complete.
-/** The temporary file for the new text. Its name cannot clash with another program's file, because leftovers are deleted without confirmation. */
+/**
+ * The temporary file for the new text. Its name cannot clash with another program's file, because leftovers are deleted without
+ * confirmation.
+ */
 export const draftOf = (file: string, pid: number = process.pid): string => `${file}.switchboard-${pid}.tmp`;
 
 /** Private to the user. If the file cannot be written, throws the system's error and leaves nothing behind. */

@@ -1,4 +1,5 @@
-// A process that an agent put into its own group is a daemon: the proxy reports it and does not stop it. While the daemon runs, a file per proxy records it, so that the user can find it later.
+// A process that an agent put into its own group is a daemon: the proxy reports it and does not stop it. While the daemon runs, a file per
+// proxy records it, so that the user can find it later.
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory, replaceFile } from '../private-files.ts';

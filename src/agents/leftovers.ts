@@ -9,7 +9,10 @@ import { isRunning, type RunningRecord, readRunningRecords } from './running-rec
 
 export type Leftovers = { readonly ended: number; readonly daemons: readonly Daemon[] };
 
-/** Stops the agents of proxies that have exited. A process that left its agent's group did so on purpose, so it is only reported and recorded. */
+/**
+ * Stops the agents of proxies that have exited. A process that left its agent's group did so on purpose, so it is only reported and
+ * recorded.
+ */
 export function endLeftovers(stateDir: string, onProblem: (error: unknown) => void): Leftovers {
   let ended = 0;
   const daemons: Daemon[] = [];

@@ -5,7 +5,9 @@ const OUR_NAMES = ['switchboard', 'acp-switchboard'];
 /** Our options that take a value. */
 const WITH_VALUE = ['--config', '--agent', '--policy', '--policy-mode', '--auth', '--record'];
 
-/** True for `switchboard`, `switchboard acp`, `node …/bin/switchboard.js acp` and `npx acp-switchboard acp`; false for our other commands. */
+/**
+ * True for `switchboard`, `switchboard acp`, `node …/bin/switchboard.js acp` and `npx acp-switchboard acp`; false for our other commands.
+ */
 export function isOurProxy(command: string, args: readonly string[]): boolean {
   const at = [command, ...args].findIndex(isOurProgram);
   if (at === -1) return false;

@@ -1,4 +1,5 @@
-// The running processes, in one file per proxy: pid and start time of every child, so that the next start can stop what a killed proxy left behind, and the agents' health for other commands.
+// The running processes, in one file per proxy: pid and start time of every child, so that the next start can stop what a killed proxy left
+// behind, and the agents' health for other commands.
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory, replaceFile } from '../private-files.ts';

@@ -1,4 +1,5 @@
-// The public types of the library. Written out and not derived from the schema, so that embedding programs need none of our packages for them. The common configuration keys are typed; all keys are checked when the switchboard is created.
+// The public types of the library. Written out and not derived from the schema, so that embedding programs need none of our packages for
+// them. The common configuration keys are typed; all keys are checked when the switchboard is created.
 import type { Readable, Writable } from 'node:stream';
 
 /** An agent, like an entry of `agent_servers` (docs/configuration.md). `${env:X}` and `${file:P}` are resolved at start. */
@@ -36,7 +37,10 @@ export type SwitchboardOptions = {
   config?: Configuration;
   /** A configuration file, instead of `config`. Trusted without confirmation, as with `--config`. */
   configFile?: string;
-  /** A policy in addition to the configuration's: an object, a preset (`careful`, `standard`, `ci`, `readonly`) or a file. Without any policy, every permission request goes to the client. */
+  /**
+   * A policy in addition to the configuration's: an object, a preset (`careful`, `standard`, `ci`, `readonly`) or a file. Without any
+   * policy, every permission request goes to the client.
+   */
   policy?: Policy | string;
   /** `observe` blocks nothing and records what would have been blocked. */
   policyMode?: 'enforce' | 'observe';
@@ -59,7 +63,10 @@ export type HostFunction = {
   description: string;
   /** JSON Schema of the arguments, `"type": "object"`; calls that violate it are rejected. Default: no arguments. */
   inputSchema?: Record<string, unknown>;
-  /** A `read` tool runs without a permission request, unless a policy says otherwise. An `execute` tool, the default, needs the user's or the policy's permission. */
+  /**
+   * A `read` tool runs without a permission request, unless a policy says otherwise. An `execute` tool, the default, needs the user's or
+   * the policy's permission.
+   */
   effect?: 'read' | 'execute';
   /** Default: one minute. */
   timeoutMs?: number;

@@ -31,7 +31,10 @@ export type ReadLayers = {
   readonly notices: readonly string[];
 };
 
-/** `before` is the previous result: a project file that has become invalid since loosens nothing. Throws a SetupFailure that lists every problem of a required file. */
+/**
+ * `before` is the previous result: a project file that has become invalid since loosens nothing. Throws a SetupFailure that lists every
+ * problem of a required file.
+ */
 export async function readLayers(
   { policies, flag, managedFile, stateDir }: LayerSources,
   before: readonly ReadLayer[] = [],

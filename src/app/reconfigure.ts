@@ -1,4 +1,5 @@
-// Which configuration changes apply while clients are connected: agents and routes to new sessions, the policy and the log level to everything. Other changes need a restart.
+// Which configuration changes apply while clients are connected: agents and routes to new sessions, the policy and the log level to
+// everything. Other changes need a restart.
 import type { Config } from '../config/config.ts';
 import type { Connection } from '../proxy/api.ts';
 

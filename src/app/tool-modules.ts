@@ -1,4 +1,5 @@
-// `host_tools.modules`: ES modules whose tools agents may call. They run in this process, so only the user's own configuration may name them.
+// `host_tools.modules`: ES modules whose tools agents may call. They run in this process, so only the user's own configuration may name
+// them.
 import { pathToFileURL } from 'node:url';
 import type { HostTool, JsonSchema } from '../mcp/server/tool.ts';
 import { type HostFunction, SetupFailure } from './api.ts';

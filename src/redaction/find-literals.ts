@@ -1,4 +1,5 @@
-// Finds which of many literals occur in a text, in one pass that skips characters (Wu-Manber). A separate search per literal would take a hundred passes, and nearly every text contains none.
+// Finds which of many literals occur in a text, in one pass that skips characters (Wu-Manber). A separate search per literal would take a
+// hundred passes, and nearly every text contains none.
 
 /** The indexes of the literals that occur; undefined when none does. */
 export type LiteralFinder = (text: string) => ReadonlySet<number> | undefined;
@@ -18,7 +19,8 @@ const RARITY = Uint8Array.from({ length: 128 }, (_, code) =>
 const hash = (before: number, last: number): number => ((before & 0x7f) << 7) | (last & 0x7f);
 
 /**
- * Literals have at least two characters; a longer shortest literal makes the search faster. With `following`, the shortest literals count as one character longer: the finder reports them only if one of these characters follows.
+ * Literals have at least two characters; a longer shortest literal makes the search faster. With `following`, the shortest literals count
+ * as one character longer: the finder reports them only if one of these characters follows.
  */
 export function createLiteralFinder(literals: readonly string[], following = ''): LiteralFinder {
   if (literals.length === 0) return () => undefined;

@@ -1,10 +1,13 @@
-// Output of tools and terminals also arrives in pieces: repeated with additions, or one piece at a time. A secret may span two pieces, so the start, the end and the preceding text are checked with each.
+// Output of tools and terminals also arrives in pieces: repeated with additions, or one piece at a time. A secret may span two pieces, so
+// the start, the end and the preceding text are checked with each.
 import type { Redactor, Secrets } from './redact.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 export type PieceCleaner = {
-  /** The `update` of a tool call, with partial secrets removed from the ends of its output. The message redactor handles the other fields. */
+  /**
+   * The `update` of a tool call, with partial secrets removed from the ends of its output. The message redactor handles the other fields.
+   */
   update(owner: string, update: Fields): Fields;
   /** The same for a whole message: such an update, or a response with a terminal's output. Any other message is returned unchanged. */
   message(owner: string, message: Fields): Fields;

@@ -11,7 +11,10 @@ export type Redactor = (text: string) => string;
 
 /** The secrets of one process: given at start, or learned from messages. */
 export type Secrets = {
-  /** From now on the value is replaced by `[redacted:NAME]`, in every encoding. Beyond a limit the oldest values are forgotten, except kept ones. */
+  /**
+   * From now on the value is replaced by `[redacted:NAME]`, in every encoding. Beyond a limit the oldest values are forgotten, except kept
+   * ones.
+   */
   add(name: string, value: string, isKept?: boolean): void;
   readonly redact: Redactor;
   /** For a truncated text: also removes a partial secret at either end. */

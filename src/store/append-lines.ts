@@ -12,7 +12,8 @@ export function appendLines(file: string, lines: string | Buffer): void {
 }
 
 /**
- * Like `appendLines`, for a file that another process may replace meanwhile (rewrite-lines.ts). If the file was replaced, the rewriter may have missed these lines, so they are appended to the new file as well. Readers tolerate duplicate lines.
+ * Like `appendLines`, for a file that another process may replace meanwhile (rewrite-lines.ts). If the file was replaced, the rewriter may
+ * have missed these lines, so they are appended to the new file as well. Readers tolerate duplicate lines.
  */
 export function appendToCurrent(file: string, lines: string): void {
   let isThere = false;

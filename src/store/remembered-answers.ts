@@ -1,4 +1,5 @@
-// "Always" answers of the user, for a session or a workspace: one JSON line per answer and per revocation, appended, because several processes may write at once. Only the request's hash and a redacted line for people are stored.
+// "Always" answers of the user, for a session or a workspace: one JSON line per answer and per revocation, appended, because several
+// processes may write at once. Only the request's hash and a redacted line for people are stored.
 import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';

@@ -2,7 +2,8 @@
 // no line is lost:
 // 1. `<file>.lock.<pid>.<start time>.<host>` lets one process at a time do this. Writers ignore it.
 // 2. The new content is written to a draft, which then gets the name of the file.
-// 3. Lines added to the old file meanwhile are appended to the new one. A writer whose line came even later sees that the path names another file, and appends its line again (`appendToCurrent`).
+// 3. Lines added to the old file meanwhile are appended to the new one. A writer whose line came even later sees that the path names
+// another file, and appends its line again (`appendToCurrent`).
 // `<file>.old.<bytes read>`, a hard link, keeps the old file between 2 and 3. If the process is killed there, the next rewrite does step 3.
 import { closeSync, fstatSync, linkSync, openSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,5 @@
-// Logs in to an agent in a terminal. Editors run our command again with the agent's arguments appended; `switchboard auth` does the same. The agent takes over the terminal.
+// Logs in to an agent in a terminal. Editors run our command again with the agent's arguments appended; `switchboard auth` does the same.
+// The agent takes over the terminal.
 import { once } from 'node:events';
 import type { AuthMethod } from '../../acp/shapes.ts';
 import { configKey } from '../../agents/agent-process.ts';

@@ -1,4 +1,5 @@
-// Output of the policy commands: lines for people, one envelope for programs. Escapes control characters from agents, and hides secrets known by form, context or environment.
+// Output of the policy commands: lines for people, one envelope for programs. Escapes control characters from agents, and hides secrets
+// known by form, context or environment.
 import { escapeControls } from '../../control-characters.ts';
 import { type Problem, renderPolicyProblem } from '../../policy/format/problem.ts';
 import { createRedactor, type Redactor } from '../../redaction/redact.ts';

@@ -24,7 +24,8 @@ const LATE: readonly unknown[] = ['no_initialize', 'no_session'];
 const ABSENT: readonly unknown[] = ['not_startable', 'backing-off', 'crash-loop', 'stopped'];
 
 /**
- * Returns anything but an error response unchanged. `logins` are the offered methods, for an error that does not name them. Agent messages may contain secrets.
+ * Returns anything but an error response unchanged. `logins` are the offered methods, for an error that does not name them. Agent messages
+ * may contain secrets.
  */
 export function describeFailure(error: unknown, asked: string, redact: Redactor, logins: readonly string[] = []): unknown {
   if (!(error instanceof ClientError)) return error;

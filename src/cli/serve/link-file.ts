@@ -1,4 +1,5 @@
-// Stores a link in a file that only the user can read, which redirects a browser to the link. Other users can read program arguments, and logs get passed around.
+// Stores a link in a file that only the user can read, which redirects a browser to the link. Other users can read program arguments, and
+// logs get passed around.
 import { rmSync, writeFileSync } from 'node:fs';
 
 /** Only for our own links. */

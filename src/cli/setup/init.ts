@@ -1,4 +1,5 @@
-// `switchboard init`: creates a configuration and connects an editor. The wizard asks for the choices; with --yes, they follow from what is installed.
+// `switchboard init`: creates a configuration and connects an editor. The wizard asks for the choices; with --yes, they follow from what is
+// installed.
 
 import { PRESETS } from '../../app/read-policy.ts';
 import { nearestOf } from '../../policy/format/nearest.ts';

@@ -1,4 +1,5 @@
-// Formats frame log lines: one per request, response or message of our own, one for a run of notifications. Everything that a peer wrote passes through the redactor.
+// Formats frame log lines: one per request, response or message of our own, one for a run of notifications. Everything that a peer wrote
+// passes through the redactor.
 import type { Secrets } from '../../redaction/redact.ts';
 import { redactJsonText } from '../../redaction/redact-json.ts';
 import { type Frame, textOf } from '../../wire/frame.ts';
@@ -37,7 +38,10 @@ export type Passed<Connection extends LoggedConnection = LoggedConnection> = {
   readonly atMs: number;
 };
 
-/** Consecutive notifications of one method on one connection, which are nearly all traffic: the session and size of each. Frames are not kept, because they would keep their chunk alive. Used only without payloads. */
+/**
+ * Consecutive notifications of one method on one connection, which are nearly all traffic: the session and size of each. Frames are not
+ * kept, because they would keep their chunk alive. Used only without payloads.
+ */
 export type Run<Connection extends LoggedConnection = LoggedConnection> = {
   readonly leg: Connection;
   readonly t: number;
@@ -196,7 +200,9 @@ function errorCode(frame: Frame): number {
   return Number.isFinite(code) ? code : 0;
 }
 
-/** One line of the frame log. Notifications that arrived together share a line, with a list of sizes, and a list of sessions if they differ. */
+/**
+ * One line of the frame log. Notifications that arrived together share a line, with a list of sizes, and a list of sessions if they differ.
+ */
 export type FrameLine = Omit<FrameRecord, 'bytes' | 'session'> & {
   readonly bytes?: number | readonly number[];
   readonly session?: string | readonly string[];

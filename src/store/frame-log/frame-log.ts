@@ -1,4 +1,5 @@
-// Records every frame: time, connection, direction, kind, session, size and latency. Payloads are recorded only on request, redacted. Lines are formatted in batches after the frames have been forwarded.
+// Records every frame: time, connection, direction, kind, session, size and latency. Payloads are recorded only on request, redacted. Lines
+// are formatted in batches after the frames have been forwarded.
 
 import type { Secrets } from '../../redaction/redact.ts';
 import type { Frame } from '../../wire/frame.ts';

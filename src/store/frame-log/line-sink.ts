@@ -1,4 +1,5 @@
-// Writes lines to files in batches, without delaying frames. Lines that the disk cannot take in time are dropped and counted, so the queue stays bounded.
+// Writes lines to files in batches, without delaying frames. Lines that the disk cannot take in time are dropped and counted, so the queue
+// stays bounded.
 import { closeSync, constants, openSync, readdirSync, rmSync, statSync, write } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../../private-files.ts';
@@ -103,7 +104,8 @@ export function createLineSink(options: LineSinkOptions): LineSink {
   function start(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    // Cleared here and not in writeAll: with an empty queue, writeAll finishes before this assignment, and the sink would never write again.
+    // Cleared here and not in writeAll: with an empty queue, writeAll finishes before this assignment, and the sink would never write
+    // again.
     writing ??= writeAll().finally(() => {
       writing = undefined;
       if (!isBroken && queued > 0) schedule();

@@ -1,4 +1,5 @@
-// A recording: the messages between a client and an agent, one per line, with the time since the start. Other tools record in the same format (`t`, `proc`, `dir`, `n`, `msg`), so one program replays both.
+// A recording: the messages between a client and an agent, one per line, with the time since the start. Other tools record in the same
+// format (`t`, `proc`, `dir`, `n`, `msg`), so one program replays both.
 
 export type Message = { readonly [key: string]: unknown };
 
@@ -55,7 +56,8 @@ type Held = { readonly entry: Recorded; readonly run: Run | undefined; readonly 
 const MAX_RUN_CHARACTERS = 128 * 1024;
 
 /**
- * Checks the chunks of one message together, because a secret may span several. Chunks with a secret become one chunk; others are written unchanged. The order of messages stays the same.
+ * Checks the chunks of one message together, because a secret may span several. Chunks with a secret become one chunk; others are written
+ * unchanged. The order of messages stays the same.
  */
 export function createRecordingWriter(clean: RecordingCleaner, write: (line: string) => void): RecordingWriter {
   let held: Held[] = [];

@@ -1,4 +1,5 @@
-// Replays a recording as an agent. Each session is a script: the replay finds the client's message in it and sends the agent's next messages, up to the next client message.
+// Replays a recording as an agent. Each session is a script: the replay finds the client's message in it and sends the agent's next
+// messages, up to the next client message.
 import type { Message, Recorded } from './recording.ts';
 
 export type Player = {

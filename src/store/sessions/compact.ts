@@ -1,4 +1,5 @@
-// Compacts sessions.jsonl to one line per session: every step of a session appends a line, so most lines become obsolete. A file without obsolete lines is rewritten too: its new first line tells readers to skip compaction until it has doubled.
+// Compacts sessions.jsonl to one line per session: every step of a session appends a line, so most lines become obsolete. A file without
+// obsolete lines is rewritten too: its new first line tells readers to skip compaction until it has doubled.
 // docs/decisions/0014-session-store-lock.md
 import { lstatSync, rmSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';

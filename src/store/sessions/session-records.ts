@@ -94,7 +94,8 @@ export function markLate(lines: readonly string[]): readonly string[] {
 }
 
 /**
- * Restores the order in which lines were written. Late lines come after the compacted part, but were written to the old file, before every other line after that part.
+ * Restores the order in which lines were written. Late lines come after the compacted part, but were written to the old file, before every
+ * other line after that part.
  */
 export function inOrder(compacted: readonly string[], others: readonly string[]): readonly string[] {
   if (!hasLate(others)) return [...compacted, ...others];

@@ -1,4 +1,5 @@
-// Lines that wait to be written, as bytes outside V8's heap: the garbage collector would move strings around, and they become bytes in the end anyway. All sessions share a few large blocks, and each session knows its own ranges.
+// Lines that wait to be written, as bytes outside V8's heap: the garbage collector would move strings around, and they become bytes in the
+// end anyway. All sessions share a few large blocks, and each session knows its own ranges.
 
 const BLOCK_BYTES = 64 * 1024;
 /** Up to this length, assuming the longest encoding is cheaper than measuring it. */
@@ -106,7 +107,8 @@ export class PendingLines {
   }
 }
 
-// A pool of small buffers. With a thousand sessions, a new buffer per turn would burden the garbage collector, which moves short-lived objects through all generations.
+// A pool of small buffers. With a thousand sessions, a new buffer per turn would burden the garbage collector, which moves short-lived
+// objects through all generations.
 export const SPARE_BYTES = 4000;
 /** As many as a busy process has sessions; released when the process becomes idle. */
 const MOST_SPARE = 1024;

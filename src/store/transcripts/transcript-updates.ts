@@ -1,4 +1,5 @@
-// Converts a transcript to session updates, as an agent sends them while it loads a session: messages and tool calls, not permission requests.
+// Converts a transcript to session updates, as an agent sends them while it loads a session: messages and tool calls, not permission
+// requests.
 import type { Entry, ToolRecord } from './transcript-record.ts';
 
 export type Update = { readonly sessionUpdate: string } & Readonly<Record<string, unknown>>;

@@ -182,7 +182,9 @@ class OpenTranscript implements Transcript {
     return escaped;
   }
 
-  /** Text without secrets is written as received. The check uses the unescaped text: an escape such as `\n` would hide the start of a word. */
+  /**
+   * Text without secrets is written as received. The check uses the unescaped text: an escape such as `\n` would hide the start of a word.
+   */
   #isPlain(escaped: string): boolean {
     if (escaped.includes('\\u')) return false;
     const text = decoded(escaped);

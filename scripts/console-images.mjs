@@ -1,4 +1,4 @@
-// The pictures of the console in docs/images, taken anew: node scripts/console-images.mjs [NAME …], after a build. Needs Chromium.
+// Regenerates the screenshots of the console in docs/images: node scripts/console-images.mjs [NAME …], after a build. Needs Chromium.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -183,7 +183,7 @@ try {
   await take('transcripts');
   await page.goto(`${origin}/#/settings`);
   await page.locator('.check').first().waitFor();
-  // Where we lie on the machine that makes the picture is nobody's business.
+  // The picture must not show where the repository is on this machine.
   await page.locator('.check p', { hasText: root }).evaluate((element, path) => {
     element.lastChild.textContent = element.lastChild.textContent.replace(path, '/usr/lib/node_modules/acp-switchboard');
   }, root);

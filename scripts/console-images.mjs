@@ -73,13 +73,13 @@ const exited = once(serving, 'exit');
 let browser;
 try {
   const link = await new Promise((resolve, reject) => {
-    let said = '';
+    let output = '';
     serving.stdout.on('data', (data) => {
-      said += data;
-      const [found] = /http:\S+/.exec(said) ?? [];
+      output += data;
+      const [found] = /http:\S+/.exec(output) ?? [];
       if (found) resolve(found);
     });
-    void exited.then(() => reject(new Error(`serve has ended: ${said}`)));
+    void exited.then(() => reject(new Error(`serve has ended: ${output}`)));
   });
   const { origin } = new URL(link);
   browser = await chromium.launch({

@@ -50,8 +50,8 @@ export async function hostFunctions(
     ({ path: [index] }) => Number(index) >= others.length,
   );
   if (problems.length > 0) {
-    const said = problems.map(({ path: [index, key], message }) => `tool "${declared[Number(index)]?.name}": ${key}: ${message}`);
-    throw new SetupFailure('TOOL_INVALID', said.join('\n'), hint);
+    const problemTexts = problems.map(({ path: [index, key], message }) => `tool "${declared[Number(index)]?.name}": ${key}: ${message}`);
+    throw new SetupFailure('TOOL_INVALID', problemTexts.join('\n'), hint);
   }
   return functions.map(hostTool);
 }

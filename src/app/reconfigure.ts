@@ -17,7 +17,7 @@ const LATER: Readonly<Record<string, keyof Config>> = {
 export type Reconfigured = {
   readonly isTaken: boolean;
   /** For people: what has changed, or why nothing has. */
-  readonly said: string;
+  readonly message: string;
   /** Changed keys that need a restart. */
   readonly later: readonly string[];
 };
@@ -36,7 +36,7 @@ export function changedForLater(before: Config, next: Config): string[] {
 export function reconfigureAll(
   clients: readonly { readonly connection: Connection }[],
   next: Config,
-): { readonly isTaken: boolean; readonly said: string } {
+): { readonly isTaken: boolean; readonly message: string } {
   const answers = clients.map(({ connection }) => connection.reconfigure(next));
-  return answers.find(({ isTaken }) => !isTaken) ?? answers[0] ?? { isTaken: true, said: 'there are no clients' };
+  return answers.find(({ isTaken }) => !isTaken) ?? answers[0] ?? { isTaken: true, message: 'there are no clients' };
 }

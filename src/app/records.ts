@@ -15,12 +15,12 @@ import { keepTidy } from '../store/transcripts/retention.ts';
 import { transcriptsDir } from '../store/transcripts/transcript-files.ts';
 import { createTranscriptObserver, type TranscriptObserver } from '../store/transcripts/transcript-observer.ts';
 import { createTranscriptSource, type TranscriptSource } from '../store/transcripts/transcript-source.ts';
-import { joinObservers, type Observer, type Watcher } from '../wire/observer.ts';
+import { type ConnectionRecords, joinObservers, type Observer } from '../wire/observer.ts';
 import { SetupFailure } from './api.ts';
 import { type Notify, notifyOnce } from './events.ts';
 
 export type Records = {
-  watch(leg: string, side: Side): Watcher;
+  watch(connection: string, side: Side): ConnectionRecords;
   /** The transcripts, to replay sessions; undefined if they are off. */
   readonly transcripts: TranscriptSource | undefined;
   /** Writes everything. */
@@ -31,7 +31,7 @@ const DAY_MS = 86_400_000;
 const MAX_QUEUE_BYTES = 8 * 1024 * 1024;
 
 /** An additional observer for every connection, by name; `down` is called when the peer has exited. */
-export type Onlooker = (leg: string, side: Side) => Observer & { readonly down?: (reason: string) => void };
+export type ExtraObserver = (connection: string, side: Side) => Observer & { readonly down?: (reason: string) => void };
 
 export type RecordsOptions = {
   readonly config: Config;
@@ -42,10 +42,10 @@ export type RecordsOptions = {
   readonly name: string;
   /** A file that records every message. */
   readonly recordTo?: string | undefined;
-  readonly onlooker?: Onlooker | undefined;
+  readonly extraObserver?: ExtraObserver | undefined;
 };
 
-export function createRecords({ config, stateDir, secrets, notify: report, name, recordTo, onlooker }: RecordsOptions): Records {
+export function createRecords({ config, stateDir, secrets, notify: report, name, recordTo, extraObserver }: RecordsOptions): Records {
   const onProblem = notifyOnce(report, (error) => `records are not kept: ${secrets.redact(String((error as Error).message))}`);
   const frameLog = openFrameLog(config, stateDir, secrets, onProblem, name);
   const transcripts = config.store.transcripts ? openTranscripts(config, stateDir, secrets, onProblem) : undefined;
@@ -63,21 +63,21 @@ export function createRecords({ config, stateDir, secrets, notify: report, name,
     };
   return {
     transcripts: transcripts && createTranscriptSource(transcriptsDir(stateDir), transcripts, onProblem),
-    watch(leg, side) {
-      const frames = frameLog?.watch(leg, side);
-      const onlooking = onlooker?.(leg, side);
+    watch(connection, side) {
+      const frames = frameLog?.watch(connection, side);
+      const extra = extraObserver?.(connection, side);
       const observers = [
         createSecretObserver(secrets),
         ...(frames ? [frames.observer] : []),
         ...(side === 'editor' ? [transcripts, recording].filter((observer) => observer !== undefined) : []),
-        ...(onlooking ? [onlooking] : []),
+        ...(extra ? [extra] : []),
       ];
       return {
         observer: joinObservers(observers, onProblem),
         lastFrames: guarded(() => frames?.lastFrames() ?? [], []),
         down: guarded((reason) => {
           frames?.down(reason);
-          onlooking?.down?.(reason);
+          extra?.down?.(reason);
         }, undefined),
       };
     },

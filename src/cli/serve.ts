@@ -44,7 +44,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const otherwise = defaultPolicy(options);
   const inside = await startInProcessProxy(options, {
     policyIfNone: otherwise.source(),
-    onlooker(secrets) {
+    extraObserver(secrets) {
       frames = createFrames(secrets, path.join(stateDir, 'frames'));
       return frames.observer;
     },
@@ -57,7 +57,7 @@ export async function serve(options: ServeOptions): Promise<number> {
       otherwise,
       frames: frames as Frames,
       port,
-      connect: () => ({ input, output, judged: connection.judged, byUser: connection.byUser }),
+      connect: () => ({ input, output, evaluatedRequest: connection.evaluatedRequest, byUser: connection.byUser }),
     });
     const signalled = onSignals(inside.kill, () => void opened.stop());
     const isAsking =

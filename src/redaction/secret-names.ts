@@ -15,17 +15,17 @@ const HARMLESS =
   /(?:^|_)(?:progress|page|continuation|next|eos|bos|pad|stop|end|start)_?token$|^(?:old|o)_?pwd$|^pwd$|^xauthority$|^ssh_auth_sock$/;
 
 /** Messages repeat the same keys. */
-const judged = new Map<string, boolean>();
-const MOST_JUDGED = 2000;
+const secretByName = new Map<string, boolean>();
+const MAX_CACHED_NAMES = 2000;
 
 /** Whether a JSON key, header or option of this name holds a secret. */
 export function isSecretName(name: string): boolean {
   if (name.length > 100) return false;
-  const before = judged.get(name);
+  const before = secretByName.get(name);
   if (before !== undefined) return before;
   const normal = words(name);
   const isSecret = SECRET.test(normal) && !HARMLESS.test(normal);
-  if (judged.size < MOST_JUDGED) judged.set(name, isSecret);
+  if (secretByName.size < MAX_CACHED_NAMES) secretByName.set(name, isSecret);
   return isSecret;
 }
 

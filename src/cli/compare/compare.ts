@@ -3,7 +3,7 @@
 import { NO_LISTENER } from '../../app/events.ts';
 import { VERSION } from '../../app/package-files.ts';
 import type { PolicyFlags } from '../../app/policy.ts';
-import { type Conversations, converse, type PermissionAsked } from '../../client/sessions.ts';
+import { type AgentSessions, openAgentSessions, type PermissionRequest } from '../../client/sessions.ts';
 import type { PolicySource } from '../../config/config.ts';
 import { redactJson } from '../../redaction/redact-json.ts';
 import { CommandFailure } from '../failure.ts';
@@ -57,16 +57,16 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
     over.abort();
     return true;
   }, proxy.kill);
-  const lent = new Map<string, Files>();
+  const filesBySession = new Map<string, Files>();
   const canWrite = flags.write === true;
-  const agents = converse(
+  const agents = openAgentSessions(
     proxy.fromProxy,
     proxy.toProxy,
     { name: 'switchboard-compare', version: VERSION },
     {
       capabilities: { fs: { readTextFile: true, writeTextFile: canWrite }, terminal: false },
       async serve(sessionId, method, params) {
-        return lent.get(sessionId)?.serve(method, params);
+        return filesBySession.get(sessionId)?.serve(method, params);
       },
     },
   );
@@ -81,11 +81,11 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
         const directory = directories?.byAgent.get(name);
         const cwd = directory?.cwd ?? process.cwd();
         const files = createFiles(cwd, { canWrite, canReadAll: false });
-        const permission = ({ title, options }: PermissionAsked) => {
+        const permission = ({ title, options }: PermissionRequest) => {
           refuse(name, title);
           return options.find(({ kind }) => kind === 'reject_once')?.optionId;
         };
-        const opened = (sessionId: string) => lent.set(sessionId, files);
+        const opened = (sessionId: string) => filesBySession.set(sessionId, files);
         return takeTurn(agents, name, cwd, prompt, { over: over.signal, timeoutS: flags.timeout, permission, opened }).finally(files.stop);
       }),
     );
@@ -115,23 +115,23 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
   }
 }
 
-type Company = {
+type TurnContext = {
   readonly over: AbortSignal;
   readonly timeoutS: number | undefined;
   readonly opened: (sessionId: string) => void;
-  readonly permission: (asked: PermissionAsked) => string | undefined;
+  readonly permission: (asked: PermissionRequest) => string | undefined;
 };
 
 type TurnTaken = Omit<Outcome, 'ok' | 'refused' | 'directory'> & { readonly exitCode: number };
 
 /** Never rejects: a failing agent is part of the comparison. */
-async function takeTurn(agents: Conversations, agent: string, cwd: string, prompt: string, company: Company): Promise<TurnTaken> {
-  const late = company.timeoutS === undefined ? undefined : AbortSignal.timeout(company.timeoutS * 1000);
-  const signal = late ? AbortSignal.any([company.over, late]) : company.over;
+async function takeTurn(agents: AgentSessions, agent: string, cwd: string, prompt: string, context: TurnContext): Promise<TurnTaken> {
+  const late = context.timeoutS === undefined ? undefined : AbortSignal.timeout(context.timeoutS * 1000);
+  const signal = late ? AbortSignal.any([context.over, late]) : context.over;
   let text = '';
   try {
     const { sessionId } = await unlessAborted(signal, agents.open(cwd, agent));
-    company.opened(sessionId);
+    context.opened(sessionId);
     const began = performance.now();
     let firstWordsMs: number | undefined;
     const turn = await agents.prompt(sessionId, prompt, {
@@ -140,10 +140,10 @@ async function takeTurn(agents: Conversations, agent: string, cwd: string, promp
         firstWordsMs ??= Math.round(performance.now() - began);
         text += words;
       },
-      permission: async (asked) => company.permission(asked),
+      permission: async (asked) => context.permission(asked),
     });
     const durationMs = Math.round(performance.now() - began);
-    const isLate = late?.aborted === true && !company.over.aborted;
+    const isLate = late?.aborted === true && !context.over.aborted;
     return {
       agent,
       sessionId,
@@ -159,7 +159,7 @@ async function takeTurn(agents: Conversations, agent: string, cwd: string, promp
     const failed = describeFailure(error, agent, (words) => words); // the caller redacts all output
     const { message, hint, exitCode } =
       failed instanceof CommandFailure ? failed : { message: (error as Error).message, hint: undefined, exitCode: EXIT.failed };
-    const result = company.over.aborted ? 'cancelled' : late?.aborted ? 'timeout' : 'failed';
+    const result = context.over.aborted ? 'cancelled' : late?.aborted ? 'timeout' : 'failed';
     const code = result === 'timeout' ? EXIT.timeout : exitCode;
     return { agent, result, text, error: { message, hint }, usage: {}, toolCalls: 0, exitCode: code };
   }

@@ -10,7 +10,7 @@ import { CommandFailure } from '../failure.ts';
 import { COMMAND_FILE, type Editor, startClient } from './client.ts';
 import { createPage, type Page } from './page.ts';
 import { onePolicy, POLICY } from './policy-step.ts';
-import { createEars, createStage, type Place, type Stage } from './stage.ts';
+import { createClientListener, createStage, type Place, type Stage } from './stage.ts';
 import { crash, hostTool, records, theEnd, twoAgents } from './steps.ts';
 export type DemoFlags = { readonly fast?: boolean };
 
@@ -33,9 +33,9 @@ export async function demo(flags: DemoFlags): Promise<number> {
   try {
     root = await mkdtemp(path.join(await realpath(os.tmpdir()), 'switchboard-demo-'));
     const place = await furnish(root, over.signal);
-    const ears = createEars();
-    editor = startClient(place.project, place.env, ['--policy', place.policy], ears);
-    const walked = walk(page, createStage(page, editor, ears, place));
+    const listener = createClientListener();
+    editor = startClient(place.project, place.env, ['--policy', place.policy], listener);
+    const walked = walk(page, createStage(page, editor, listener, place));
     return await Promise.race([walked, ...interruptions(over.signal)]);
   } catch (error) {
     over.abort();

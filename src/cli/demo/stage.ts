@@ -27,9 +27,9 @@ export type Place = {
 export type Stage = ReturnType<typeof createStage>;
 
 /** The client's events, until a stage listens to them. */
-export type Ears = ClientEvents & { listen(to: Partial<ClientEvents>): void };
+export type ClientListener = ClientEvents & { listen(to: Partial<ClientEvents>): void };
 
-export function createEars(): Ears {
+export function createClientListener(): ClientListener {
   let listener: Partial<ClientEvents> = {};
   return {
     update: (notification) => listener.update?.(notification),
@@ -40,7 +40,7 @@ export function createEars(): Ears {
   };
 }
 
-export function createStage(page: Page, editor: Editor, ears: Ears, { project, policy, env, signal }: Place) {
+export function createStage(page: Page, editor: Editor, listener: ClientListener, { project, policy, env, signal }: Place) {
   const agentOf = new Map<string, string>();
   const sessionOf = new Map<string, string>();
   const words = new Map<string, string>();
@@ -68,7 +68,7 @@ export function createStage(page: Page, editor: Editor, ears: Ears, { project, p
     page.line('you', chosen.name);
     return { outcome: { outcome: 'selected', optionId: chosen.optionId } };
   }
-  ears.listen({ update, permission });
+  listener.listen({ update, permission });
 
   return {
     page,

@@ -41,10 +41,10 @@ export async function hostTool(stage: Stage): Promise<void> {
   page.line('sketcher', 'calls the host tool ask_user');
   stage.willAnswer('Green');
   const before = asked.length;
-  const said = await stage.prompt('sketcher', `/call switchboard ask_user ${JSON.stringify(call)}`);
-  page.line('sketcher', `got the answer: ${said.trim()}`);
+  const answer = await stage.prompt('sketcher', `/call switchboard ask_user ${JSON.stringify(call)}`);
+  page.line('sketcher', `got the answer: ${answer.trim()}`);
   expect(asked.length === before + 1, 'the question should reach the editor');
-  expect(said.includes('answered: Green'), 'the answer should reach the agent');
+  expect(answer.includes('answered: Green'), 'the answer should reach the agent');
 }
 
 // Reads the records with our own commands after everything has ended. None of them contains the secret of the first step.

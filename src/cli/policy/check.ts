@@ -10,11 +10,11 @@ export async function policyCheck(file: string, flags: { readonly json?: true })
   const policy = await readPolicyOrComplain(file, flags);
   if (policy === undefined) return 6;
   const { warnings } = await readPolicy(file);
-  const said = warnings.map(renderPolicyProblem);
+  const warningTexts = warnings.map(renderPolicyProblem);
   const counts = { rules: policy.rules.length, examples: countExamples(policy.rules) };
-  if (flags.json) printData({ file: policy.file, ...counts }, said);
+  if (flags.json) printData({ file: policy.file, ...counts }, warningTexts);
   else {
-    for (const warning of said) complain(`warning: ${warning}`);
+    for (const warning of warningTexts) complain(`warning: ${warning}`);
     print(`valid: ${policy.file} (${counts.rules} rules, ${counts.examples} examples)`);
   }
   return 0;

@@ -34,7 +34,7 @@ export class BrokenLine extends Error {
 
 /** One frame per line, plain or under `msg` as in a recording. Throws a `BrokenLine`. */
 export function requestsIn(text: string, place: RecordingPlace): RecordedRequest[] {
-  const told = new Map<string, string>(); // the name each agent reports, by run
+  const reportedNames = new Map<string, string>(); // the name each agent reports, by run
   const opening = new Map<string, string>(); // the directory of a session without an id yet, by run and request
   const cwds = new Map<string, string>();
   const calls = new Map<string, Map<string, ToolCall>>();
@@ -42,7 +42,7 @@ export function requestsIn(text: string, place: RecordingPlace): RecordedRequest
   const questions: RecordedRequest[] = [];
 
   const placeOf = (run: string, session: string | undefined): Place => {
-    const name = told.get(run);
+    const name = reportedNames.get(run);
     const agent = place.agent ?? familyOf(name) ?? name ?? place.fallbackAgent;
     return { ...place, agent, family: familyOf(agent, name), session, cwd: (session !== undefined && cwds.get(session)) || place.cwd };
   };
@@ -57,7 +57,7 @@ export function requestsIn(text: string, place: RecordingPlace): RecordedRequest
     const add = (found: Omit<RecordedRequest, 'line'>) => questions.push({ line, ...found });
 
     const info = string(record(result.agentInfo).name);
-    if (info !== undefined) told.set(run, info);
+    if (info !== undefined) reportedNames.set(run, info);
     const opened = string(result.sessionId);
     const cwd = method === undefined ? opening.get(request) : string(params.cwd);
     if (method === undefined && opened !== undefined && cwd !== undefined) cwds.set(opened, cwd);

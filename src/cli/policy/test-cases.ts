@@ -64,12 +64,12 @@ function readCase(reader: Reader, tree: Tree, at: string): Case[] {
     home: EXAMPLE_HOME,
     interactive: flag(reader, found.headless, `${at}.headless`) !== true,
   };
-  const said = (value: string) => value.replace(/^\$cwd(?=\/|$)/, place.cwd).replace(/^\$home(?=\/|$)/, EXAMPLE_HOME);
+  const expanded = (value: string) => value.replace(/^\$cwd(?=\/|$)/, place.cwd).replace(/^\$home(?=\/|$)/, EXAMPLE_HOME);
   const [command, file, tool, mcp, host] = [word('command'), word('path'), word('tool'), word('mcp'), word('host')];
   const action = oneOf(reader, found.action, `${at}.action`, ACTIONS);
   const questions = [
     command === undefined ? [] : [() => commandAction(place, command)],
-    file === undefined ? [] : [() => pathAction(place, action ?? 'edit', said(file))],
+    file === undefined ? [] : [() => pathAction(place, action ?? 'edit', expanded(file))],
     tool === undefined ? [] : [() => toolAction(place, action ?? 'other', tool)],
     host === undefined ? [] : [() => hostAction(place, action === 'elicit' ? 'elicit' : 'fetch', host)],
     mcp === undefined

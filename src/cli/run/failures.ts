@@ -38,13 +38,13 @@ export function describeFailure(error: unknown, asked: string, redact: Redactor,
       redact(`agent "${agent}" requires a login: ${message}`),
       loginHint(agent, data.authMethods ?? logins),
     );
-  const said = Array.isArray(data.stderr) ? data.stderr.map(String) : [];
-  const isSaid = said.length === 1 && message.includes(`"${said[0]}"`);
-  const words = [message, ...(isSaid ? [] : said.map((line) => `  ${line}`))].join('\n');
+  const stderrLines = Array.isArray(data.stderr) ? data.stderr.map(String) : [];
+  const isQuoted = stderrLines.length === 1 && message.includes(`"${stderrLines[0]}"`);
+  const text = [message, ...(isQuoted ? [] : stderrLines.map((line) => `  ${line}`))].join('\n');
   const code = exitCodeOf(data);
   const isAgent = code !== EXIT.failed || data.reason === 'agent_exited';
   const hint = isAgent ? `to find out why, run: switchboard agents test ${agent}` : 'run with -o jsonl to see every frame';
-  return new CommandFailure(code, redact(words), message.includes(`switchboard agents test ${agent}`) ? undefined : hint);
+  return new CommandFailure(code, redact(text), message.includes(`switchboard agents test ${agent}`) ? undefined : hint);
 }
 
 function exitCodeOf({ reason, atStart, cause }: Data): number {

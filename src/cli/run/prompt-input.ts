@@ -57,8 +57,8 @@ export function createPrompts(): Prompts {
 const RUN = 'switchboard run "your prompt"';
 
 export async function readPrompt(words: readonly string[], stdin: NodeJS.ReadStream, usage = RUN): Promise<string> {
-  const said = words.join(' ');
-  if (said.trim() !== '') return said;
+  const fromArguments = words.join(' ');
+  if (fromArguments.trim() !== '') return fromArguments;
   if (words.length > 0) throw new CommandFailure(2, 'the prompt is empty', usage);
   if (stdin.isTTY)
     throw new CommandFailure(

@@ -130,7 +130,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
   let logins: readonly string[] = [];
   const interrupts = onInterrupts(turns.cancel, proxy.kill);
   try {
-    const work = converse(client, turns, {
+    const work = runSession(client, turns, {
       agent,
       prompts,
       prompt,
@@ -165,7 +165,7 @@ function ownerOf(sessionId: string): string | undefined {
     .get(sessionId)?.agent;
 }
 
-type Talk = {
+type RunParams = {
   readonly agent: string;
   readonly prompts: Prompts;
   readonly prompt: string;
@@ -177,10 +177,10 @@ type Talk = {
   readonly offered: (methods: readonly string[]) => void;
 };
 
-type Said = Omit<Talk, 'agent' | 'capabilities' | 'offered'> & { readonly blocks: PromptBlocks };
+type RunInput = Omit<RunParams, 'agent' | 'capabilities' | 'offered'> & { readonly blocks: PromptBlocks };
 
-async function converse(client: Client, turns: Turns, talked: Talk): Promise<number> {
-  const { agent, prompts, prompt, flags, settings, commands, capabilities, offered } = talked;
+async function runSession(client: Client, turns: Turns, run: RunParams): Promise<number> {
+  const { agent, prompts, prompt, flags, settings, commands, capabilities, offered } = run;
   const { agentCapabilities = {}, authMethods } = await client.request('initialize', {
     protocolVersion: 1,
     clientCapabilities: capabilities,
@@ -192,15 +192,15 @@ async function converse(client: Client, turns: Turns, talked: Talk): Promise<num
   const blocks = await attachments(flags, agent, promptCapabilities);
   const opened =
     flags.resume === undefined ? await openSession(client, params) : await takeUpSession(client, flags.resume, params, agentCapabilities);
-  const ended = talk(client, turns, opened, { prompts, prompt, flags, settings, commands, blocks });
+  const ended = promptSession(client, turns, opened, { prompts, prompt, flags, settings, commands, blocks });
   // A session opened without a prompt is not worth keeping.
   return ended.finally(
     () => (flags.resume ?? flags.saveSession) === undefined && !turns.hasBegun() && discard(client, opened.sessionId, sessionCapabilities),
   );
 }
 
-async function talk(client: Client, turns: Turns, opened: Opened, said: Said): Promise<number> {
-  const { prompts, prompt, flags, settings, commands, blocks } = said;
+async function promptSession(client: Client, turns: Turns, opened: Opened, input: RunInput): Promise<number> {
+  const { prompts, prompt, flags, settings, commands, blocks } = input;
   if (flags.saveSession !== undefined) await save(flags.saveSession, opened.sessionId);
   if (flags.mode !== undefined) await setMode(client, opened, flags.mode);
   for (const setting of settings) await setOption(client, opened, setting);

@@ -74,9 +74,9 @@ export function createTextOutput(write: (text: string) => void, paint: Paint): T
       const given = fields(update);
       switch (given.sessionUpdate) {
         case 'agent_message_chunk':
-          return stream('message', said(given.content));
+          return stream('message', textOf(given.content));
         case 'agent_thought_chunk':
-          return stream('thought', said(given.content));
+          return stream('thought', textOf(given.content));
         case 'tool_call':
         case 'tool_call_update':
           return tool(given);
@@ -112,7 +112,7 @@ export function createSimpleOutput(write: (text: string) => void, paint: Paint):
   return {
     update(update) {
       const { sessionUpdate, content } = fields(update);
-      const words = sessionUpdate === 'agent_message_chunk' ? said(content) : '';
+      const words = sessionUpdate === 'agent_message_chunk' ? textOf(content) : '';
       if (words === '') return;
       write(paint.foreign(words));
       isOpen = !words.endsWith('\n');
@@ -126,7 +126,7 @@ export function createSimpleOutput(write: (text: string) => void, paint: Paint):
 }
 
 /** The text of a content block; other blocks are named. */
-function said(content: unknown): string {
+function textOf(content: unknown): string {
   const { type, text: words, uri, name, resource, mimeType } = fields(content);
   if (type === 'text') return text(words);
   if (type === 'resource_link') return `[${text(name) || 'link'}](${text(uri)})`;

@@ -52,7 +52,7 @@ function allowed({ asked }: PendingAction): GateVerdict {
   return { allow: true, ...(evaluatedPath !== undefined && { evaluatedPath }) };
 }
 
-/** Undefined for a tool of which nothing but its name and arguments is known. */
+/** Undefined for a tool of which only name and arguments are known. */
 function firstHandOf({ server, tool, args }: ToolRequest): ((place: Place) => Action) | undefined {
   if (server !== 'switchboard') return undefined;
   const path = typeof args.path === 'string' ? args.path : '.';
@@ -77,7 +77,7 @@ function firstHandOf({ server, tool, args }: ToolRequest): ((place: Place) => Ac
   }
 }
 
-/** Not written down for each file: what is, is the search. Observing, nothing is withheld. */
+/** Not audited per file: the search is. In observe mode nothing is withheld. */
 export function mayRead(deps: EnforcementDeps, session: Session, file: string): boolean {
   if (deps.isObserving) return true;
   const about = { agent: session.agent, session, surface: 'tools/call' };

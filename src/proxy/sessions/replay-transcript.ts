@@ -1,5 +1,5 @@
-// A load at an agent that cannot tell a session again: what was said comes from our transcript, marked as such. An agent that can do nothing
-// of the kind goes on with what its process still has; what it does not have can be read, and nothing else.
+// Loads a session at an agent that cannot replay it: the transcript replaces the agent's replay and is marked as such. An agent that cannot
+// load at all continues what its process still has; other sessions are read-only.
 import { META_KEY } from '../../acp/shapes.ts';
 import { failure, type ProxyError } from '../../errors.ts';
 import { completeList } from '../../router/config-options.ts';
@@ -15,7 +15,7 @@ import { type LoadEnd, loadedFromTranscript, resumedInProcess } from './session-
 
 const FROM_RECORD = { replay: 'transcript' } as const;
 
-/** `opened` ends the load if its session is there, `failed` with an error. */
+/** `opened` ends the load if the session exists, `failed` with an error. */
 export function loadFromRecord(
   proxy: ProxyParts,
   request: ClientRequest,
@@ -41,8 +41,8 @@ export function loadFromRecord(
 const readOnly = (agent: string): string =>
   `${agent} cannot bring sessions back, so this is what was written down of it. Open a new session to go on.`;
 
-/** Before the answer to a load that was done without a replay of the agent's. */
-export function tellAgain(proxy: ProxyParts, session: Session): void {
+/** Called before the response to a load without a replay by the agent. */
+export function replayTranscript(proxy: ProxyParts, session: Session): void {
   const updates = proxy.context.transcripts?.updates(session.publicId);
   if (updates) return say(proxy, session, updates);
   const why = `${session.agent.title} goes on with it but cannot repeat what was said, and there is no transcript of it here.`;

@@ -148,7 +148,7 @@ export function beginRecovery(from: Lost | Recovering, op: Recovery): Recovering
 function replaced({ from, op, withholdsReplay }: Recovering): Lost {
   return withholdsReplay ? { ...from, replaying: [...from.replaying, op] } : from;
 }
-export function recoveryAsked(now: Recovering, method: 'session/load' | 'session/resume'): Recovering {
+export function recoveryRequested(now: Recovering, method: 'session/load' | 'session/resume'): Recovering {
   return { ...now, withholdsReplay: method === 'session/load' };
 }
 /** An attempt that was replaced has been answered: its replay is over. */

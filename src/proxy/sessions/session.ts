@@ -146,7 +146,7 @@ class SessionObject implements Session {
   #options: ConfigOptions | undefined;
   #toolCalls: ToolCalls | undefined;
   #serving: LazySet<Serving> | undefined;
-  #errands: LazySet<{ cancel(): void }> | undefined;
+  #delegatedSessions: LazySet<{ cancel(): void }> | undefined;
   #turns: LazySet<ClientRequest> | undefined;
   #toAgent: FrameQueue | undefined;
   #afterEnd: FrameQueue | undefined;
@@ -226,8 +226,8 @@ class SessionObject implements Session {
     return this.#serving;
   }
   get delegations(): LazySet<{ cancel(): void }> {
-    this.#errands ??= new LazySet();
-    return this.#errands;
+    this.#delegatedSessions ??= new LazySet();
+    return this.#delegatedSessions;
   }
   get servers(): ToolServers {
     this.usedServers ??= new ToolServers();

@@ -80,8 +80,8 @@ function served(
   evaluatedPath: string | undefined,
 ): Promise<unknown> {
   if (!proxy.context.workspace || roots.real.length === 0) return Promise.reject(failure('ROOTS_UNKNOWN', [method]));
-  const asker = { owner: session, roots, evaluatedPath, graceMs: session.agent.spec.timeouts.stopGraceMs };
-  return proxy.context.workspace.serve(method, params, asker);
+  const requester = { owner: session, roots, evaluatedPath, graceMs: session.agent.spec.timeouts.stopGraceMs };
+  return proxy.context.workspace.serve(method, params, requester);
 }
 
 /** Stops waiting once `signal` is aborted; the work itself runs on to its end. */

@@ -14,7 +14,7 @@ type StallDeps = {
   readonly clock: Clock;
   readonly limitMs: number;
   readonly isInTurn: () => boolean;
-  /** The agent waits for somebody else. */
+  /** The agent waits for a user or for the proxy. */
   readonly isWaiting: () => boolean;
   readonly onStall: () => void;
 };

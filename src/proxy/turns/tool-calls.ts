@@ -29,7 +29,7 @@ export class ToolCalls implements Iterable<string> {
   }
 }
 
-/** Tells the client that they have failed: their agent no longer can. */
+/** Reports them to the client as failed: their agent no longer can. */
 export function failToolCalls(proxy: ProxyParts, session: Session): void {
   for (const toolCallId of session.toolCalls)
     proxy.client.line(updateLine(session.publicId, JSON.stringify({ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed' })));

@@ -27,7 +27,7 @@ export type LoggedConnection = {
 
 /** A frame or message that is not formatted yet. `line` is a message of our own, or input that is no frame. */
 export type Passed<Connection extends LoggedConnection = LoggedConnection> = {
-  readonly leg: Connection;
+  readonly connection: Connection;
   readonly isReceived: boolean;
   readonly frame: Frame | undefined;
   readonly idText: string | undefined;
@@ -43,7 +43,7 @@ export type Passed<Connection extends LoggedConnection = LoggedConnection> = {
  * kept, because they would keep their chunk alive. Used only without payloads.
  */
 export type Run<Connection extends LoggedConnection = LoggedConnection> = {
-  readonly leg: Connection;
+  readonly connection: Connection;
   readonly t: number;
   readonly method: string;
   readonly hasSession: boolean;
@@ -54,7 +54,7 @@ export type Run<Connection extends LoggedConnection = LoggedConnection> = {
 };
 
 export type FrameLines = {
-  leg(name: string, side: Side): LoggedConnection;
+  connection(name: string, side: Side): LoggedConnection;
   of(passed: Passed): string;
   ofRun(run: Run): string;
   /** The session id as written to the log. */
@@ -77,16 +77,16 @@ export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameL
 
   /** One line with a list of sizes, and a list of sessions unless there is only one. The reader expands it to one record per size. */
   function ofRun(one: Run): string {
-    const { leg, t: at, method, sessions: whose, sizes } = one;
+    const { connection, t: at, method, sessions: whose, sizes } = one;
     const size = sizes.length === 1 ? sizes[0] : `[${sizes.join(',')}]`;
-    return `{"t":${at}${leg.received}notification"${called(method)}${one.hasSession ? `,"session":${one.isOfOne ? whose[0] : `[${whose.join(',')}]`}` : ''},"bytes":${size}}\n`;
+    return `{"t":${at}${connection.received}notification"${called(method)}${one.hasSession ? `,"session":${one.isOfOne ? whose[0] : `[${whose.join(',')}]`}` : ''},"bytes":${size}}\n`;
   }
   /** Usually one line; none while chunks are joined, two when the join ends. */
   function of(passed: Passed): string {
     try {
       return lineOf(passed);
     } catch {
-      return `${JSON.stringify({ t: passed.t, leg: passed.leg.name, event: 'unreadable', bytes: sizeOf(passed) })}\n`;
+      return `${JSON.stringify({ t: passed.t, leg: passed.connection.name, event: 'unreadable', bytes: sizeOf(passed) })}\n`;
     }
   }
 
@@ -137,19 +137,19 @@ export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameL
   }
   /** Everything but session and size of a request or response; looks up the matching request. */
   function head(passed: Passed, kind: string, method: string | undefined, idText: string | undefined, error: number | undefined): string {
-    const { leg, isReceived, t: at, atMs } = passed;
+    const { connection, isReceived, t: at, atMs } = passed;
     let asked: Asked | undefined;
     if (idText !== undefined && kind === 'request') {
-      const open = isReceived ? leg.theirs : leg.ours;
+      const open = isReceived ? connection.theirs : connection.ours;
       if (open.size < MOST_ASKED) open.set(idText, { method: method ?? '', atMs });
     } else if (idText !== undefined) {
-      const open = isReceived ? leg.ours : leg.theirs;
+      const open = isReceived ? connection.ours : connection.theirs;
       asked = open.get(idText);
       open.delete(idText);
     }
     const name = method ?? asked?.method;
     return (
-      `{"t":${at}${isReceived ? leg.received : leg.sent}${kind}"` +
+      `{"t":${at}${isReceived ? connection.received : connection.sent}${kind}"` +
       `${name === undefined ? '' : called(name)}${idText === undefined ? '' : `,"id":${secrets.redact(idText)}`}` +
       `${asked === undefined ? '' : `,"ms":${Math.round((atMs - asked.atMs) * 10) / 10}`}${error === undefined ? '' : `,"error":${error}`}`
     );
@@ -172,10 +172,10 @@ export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameL
     const error = frame.outcome === 'error' ? errorCode(frame) : undefined;
     const before = `${head(passed, kind, method, passed.idText, error)}${about(frame, passed.patches)}`;
     if (end - start > MAX_PAYLOAD_BYTES) return `${before},"omitted":true}\n`;
-    return joiner?.next(passed.leg.name, before, patchedText(frame, passed.patches ?? []), frame) ?? '';
+    return joiner?.next(passed.connection.name, before, patchedText(frame, passed.patches ?? []), frame) ?? '';
   }
 
-  function leg(name: string, side: Side): LoggedConnection {
+  function connection(name: string, side: Side): LoggedConnection {
     const clean = secrets.redact(name);
     const before = (way: string) => `,"leg":${JSON.stringify(clean)},"dir":"${way}","kind":"`;
     return {
@@ -187,7 +187,7 @@ export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameL
     };
   }
 
-  return { leg, of, ofRun, sessionOf, endAll: () => joiner?.endAll() ?? [] };
+  return { connection, of, ofRun, sessionOf, endAll: () => joiner?.endAll() ?? [] };
 }
 
 export const sizeOf = ({ frame, line }: Passed): number => (frame ? frame.end - frame.start : (line?.length ?? 0));

@@ -3,14 +3,14 @@
 
 import type { Secrets } from '../../redaction/redact.ts';
 import type { Frame } from '../../wire/frame.ts';
-import { type Observer, patchedId, type Watcher } from '../../wire/observer.ts';
+import { type ConnectionRecords, type Observer, patchedId } from '../../wire/observer.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { inMicrotask, type Patch } from '../../wire/writer.ts';
 import { createFrameLines, type LoggedConnection, type Passed, type Run, recordsOf, type Side, sizeOf } from './frame-lines.ts';
 import type { LineSink } from './line-sink.ts';
 
 export type FrameLog = {
-  watch(leg: string, side: Side): Watcher & { readonly observer: Observer };
+  watch(connection: string, side: Side): ConnectionRecords & { readonly observer: Observer };
   /** Formats everything queued so far. */
   settle(): void;
   close(): Promise<void>;
@@ -67,14 +67,14 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   function heldBy(passed: Passed): number {
     return hasPayloads && (passed.isReceived || passed.frame === undefined) ? sizeOf(passed) : 0;
   }
-  function addToRun(leg: WatchedConnection, frame: Frame): void {
+  function addToRun(connection: WatchedConnection, frame: Frame): void {
     const at = time();
     const { method = '' } = frame;
     const hasSession = frame.sessionId !== undefined;
     const whose = hasSession ? lines.sessionOf(frame) : '';
     const size = frame.end - frame.start;
-    if (run?.leg !== leg || run.t !== at || run.method !== method || run.hasSession !== hasSession) {
-      run = { leg, t: at, method, hasSession, isOfOne: true, sessions: [whose], sizes: [size] };
+    if (run?.connection !== connection || run.t !== at || run.method !== method || run.hasSession !== hasSession) {
+      run = { connection, t: at, method, hasSession, isOfOne: true, sessions: [whose], sizes: [size] };
       waiting.push(run);
     } else {
       if (run.isOfOne) run.isOfOne = whose === run.sessions[0];
@@ -120,14 +120,14 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
       if ('sizes' in passed) {
         text += lines.ofRun(passed);
         count += passed.sizes.length;
-        remember(passed.leg, passed, passed.sizes.length);
+        remember(passed.connection, passed, passed.sizes.length);
         continue;
       }
       waitingBytes -= heldBy(passed);
       if (hasPayloads) bytes += sizeOf(passed);
       const made = lines.of(passed);
       if (made === '') continue;
-      for (const line of hasPayloads ? made.trimEnd().split('\n') : [made]) remember(passed.leg, line, 1);
+      for (const line of hasPayloads ? made.trimEnd().split('\n') : [made]) remember(passed.connection, line, 1);
       text += made;
       count++;
     }
@@ -139,50 +139,63 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     for (const line of lines.endAll()) sink.write(line, 1);
   }
   /** Keeps enough recent lines for the wanted number of records; the reader selects the records. */
-  function remember(leg: WatchedConnection, line: string | Run, records: number): void {
-    leg.last.push(line);
-    leg.lastRecords += records;
-    for (let oldest = recordsIn(leg.last[0]); leg.lastRecords - oldest >= LAST_FRAMES; oldest = recordsIn(leg.last[0])) {
-      leg.last.shift();
-      leg.lastRecords -= oldest;
+  function remember(connection: WatchedConnection, line: string | Run, records: number): void {
+    connection.last.push(line);
+    connection.lastRecords += records;
+    for (
+      let oldest = recordsIn(connection.last[0]);
+      connection.lastRecords - oldest >= LAST_FRAMES;
+      oldest = recordsIn(connection.last[0])
+    ) {
+      connection.last.shift();
+      connection.lastRecords -= oldest;
     }
   }
 
   function watch(name: string, side: Side): ReturnType<FrameLog['watch']> {
-    const leg: WatchedConnection = { ...lines.leg(name, side), last: [], lastRecords: 0 };
+    const connection: WatchedConnection = { ...lines.connection(name, side), last: [], lastRecords: 0 };
     const observer: Observer = {
       skips: { sentNotes: true },
       received(frame) {
-        if (frame.kind === 'notification' && !hasPayloads) return addToRun(leg, frame);
+        if (frame.kind === 'notification' && !hasPayloads) return addToRun(connection, frame);
         const idText = frame.id && idTextOf(frame);
-        add({ leg, isReceived: true, frame, idText, line: undefined, t: time(), atMs: monotonicMs() }, frame.end - frame.start);
+        add({ connection, isReceived: true, frame, idText, line: undefined, t: time(), atMs: monotonicMs() }, frame.end - frame.start);
       },
       refused: (line) =>
         add(
-          { leg, isReceived: true, frame: undefined, idText: undefined, line: line.toString('utf8', 0, 4096), t: time(), atMs: 0 },
+          { connection, isReceived: true, frame: undefined, idText: undefined, line: line.toString('utf8', 0, 4096), t: time(), atMs: 0 },
           line.length,
         ),
       sent(frame, patches: readonly Patch[]) {
         // Logged when it was received. Requests and responses are logged again, because their id changes.
         if (frame.kind === 'notification') return;
         add(
-          { leg, isReceived: false, frame, idText: patchedId(frame, patches), line: undefined, patches, t: time(), atMs: monotonicMs() },
+          {
+            connection,
+            isReceived: false,
+            frame,
+            idText: patchedId(frame, patches),
+            line: undefined,
+            patches,
+            t: time(),
+            atMs: monotonicMs(),
+          },
           hasPayloads ? 0 : frame.end - frame.start,
         );
       },
       sentLine: (line) =>
-        add({ leg, isReceived: false, frame: undefined, idText: undefined, line, t: time(), atMs: monotonicMs() }, line.length),
+        add({ connection, isReceived: false, frame: undefined, idText: undefined, line, t: time(), atMs: monotonicMs() }, line.length),
     };
     return {
       observer,
       lastFrames() {
         settle();
-        const records = leg.last.flatMap((line) => recordsOf(JSON.parse(typeof line === 'string' ? line : lines.ofRun(line))));
+        const records = connection.last.flatMap((line) => recordsOf(JSON.parse(typeof line === 'string' ? line : lines.ofRun(line))));
         return records.slice(-LAST_FRAMES);
       },
       down(reason) {
         settle();
-        sink.write(`${JSON.stringify({ t: now(), leg: leg.name, event: 'down', reason })}\n`, 1);
+        sink.write(`${JSON.stringify({ t: now(), leg: connection.name, event: 'down', reason })}\n`, 1);
       },
     };
   }

@@ -11,7 +11,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** A join in progress: the first chunk, and the text so far. */
 type Open = {
-  readonly leg: string;
+  readonly connection: string;
   readonly kind: string;
   readonly messageId: unknown;
   readonly head: string;
@@ -22,7 +22,7 @@ type Open = {
 
 export type ChunkJoiner = {
   /** Adds a frame with the part of its line before the payload; returns the finished lines. */
-  next(leg: string, head: string, text: string, frame: Frame): string;
+  next(connection: string, head: string, text: string, frame: Frame): string;
   endAll(): readonly string[];
 };
 
@@ -45,14 +45,14 @@ export function createChunkJoiner(secrets: Secrets): ChunkJoiner {
     open.delete(key);
     return ended.chunks === 0 ? '' : line(ended, ended.stream.end());
   }
-  function endAll(leg?: string): readonly string[] {
-    const ending = [...open].filter(([, one]) => leg === undefined || one.leg === leg);
+  function endAll(connection?: string): readonly string[] {
+    const ending = [...open].filter(([, one]) => connection === undefined || one.connection === connection);
     return ending.map(([key]) => end(key)).filter((text) => text !== '');
   }
 
   return {
-    next(leg, head, text, frame) {
-      const key = `${leg}\n${stringAt(frame.bytes, frame.sessionId) ?? ''}`;
+    next(connection, head, text, frame) {
+      const key = `${connection}\n${stringAt(frame.bytes, frame.sessionId) ?? ''}`;
       const chunk = frame.method === 'session/update' ? chunkOf(text) : undefined;
       const current = open.get(key);
       if (chunk && current?.kind === chunk.kind && current.messageId === chunk.messageId) {
@@ -64,11 +64,12 @@ export function createChunkJoiner(secrets: Secrets): ChunkJoiner {
         return part;
       }
       // Without a session id, it may end any turn of this connection.
-      const before = frame.sessionId === undefined ? endAll(leg).join('') : end(key);
-      if (!chunk) return `${before}${head},"msg":${JSON.stringify(redactJson(pieces.message(leg, JSON.parse(text)), secrets.redact))}}\n`;
+      const before = frame.sessionId === undefined ? endAll(connection).join('') : end(key);
+      if (!chunk)
+        return `${before}${head},"msg":${JSON.stringify(redactJson(pieces.message(connection, JSON.parse(text)), secrets.redact))}}\n`;
       const stream = createRedactStream(secrets);
       stream.push(chunk.text);
-      open.set(key, { leg, kind: chunk.kind, messageId: chunk.messageId, head, message: chunk.message, stream, chunks: 1 });
+      open.set(key, { connection, kind: chunk.kind, messageId: chunk.messageId, head, message: chunk.message, stream, chunks: 1 });
       return before;
     },
     endAll,

@@ -15,7 +15,7 @@ export type TranscriptSource = {
 /** Nobody reads more, and reading blocks the process. The end of the transcript counts. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
-/** `tap` has the lines that are still in memory. An unreadable transcript is reported and counts as missing. */
+/** `observer` has the lines that are still in memory. An unreadable transcript is reported and counts as missing. */
 export function createTranscriptSource(
   dir: string,
   observer: Pick<TranscriptObserver, 'settle' | 'forget'>,

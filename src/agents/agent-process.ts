@@ -12,7 +12,7 @@ export const configKey = (name: string): string => `agent_servers.${name}`;
 /** `onStderrLine` gets every line of stderr as it is; `clean` redacts the lines that are kept. */
 export function startAgentProcess(spec: AgentSpec, mark: string, clean?: Cleaner, onStderrLine?: (line: string) => void): Transport {
   const { name, command, args, env, cwd, timeouts } = spec;
-  if (isOurProxy(command, args)) return unstartable({ why: 'it is the switchboard itself', next: `Take "${name}" out of agent_servers` });
+  if (isOurProxy(command, args)) return unstartable({ why: 'it is switchboard itself', next: `Take "${name}" out of agent_servers` });
   return startChildProcess(
     { command, args, cwd, env: { ...env, [MARK]: mark, [DEPTH]: String(depthOf(process.env) + 1) }, configKey: configKey(name) },
     { graceMs: timeouts.stopGraceMs, clean, onStderrLine },

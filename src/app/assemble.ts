@@ -66,7 +66,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
   const policy = await policyOf({ ...assembly, notify }, secrets.redact);
   const onProblem = notifyOnce(
     notify,
-    (error) => `the state directory ${stateDir} cannot be used, so nothing is remembered: ${(error as Error).message}`,
+    (error) => `the state directory ${stateDir} cannot be used, so sessions and answers are not stored: ${(error as Error).message}`,
   );
   const { level, file } = config.logging;
   const diagnostics = createDiagnostics({
@@ -143,8 +143,8 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
   };
 }
 
-const LOOP = 'this switchboard is an agent of a switchboard, and so on, without end';
-const LOOP_HINT = 'some agent in agent_servers starts the switchboard: switchboard agents list';
+const LOOP = 'recursive configuration: switchboard would start itself';
+const LOOP_HINT = 'find the agent in agent_servers that starts switchboard: switchboard agents list';
 
 /** The host's own tools, and those of the modules in the configuration. */
 async function toolsOf({ config: { hostTools }, tools = [] }: Assembly): Promise<readonly HostTool[]> {

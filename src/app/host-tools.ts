@@ -23,7 +23,7 @@ export function toolAttachmentsOf(
   own: Pick<HostToolsOptions, 'onEvent' | 'clean'> & { readonly tools: readonly HostTool[] },
 ): HostToolsOptions | undefined {
   if (!hostTools.enabled) {
-    if (mcpServers.length > 0) report('mcp_servers are not lent to agents, because host_tools.enabled is false');
+    if (mcpServers.length > 0) report('agents do not get the tools of mcp_servers, because host_tools.enabled is false');
     return undefined;
   }
   const tools = [...toolsFor(hostTools), ...own.tools];

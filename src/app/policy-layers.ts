@@ -50,7 +50,7 @@ export async function readLayers(
       if (!('problem' in found)) layers.push(found);
       else {
         const last = before.find(({ name, policy }) => name === 'project' && policy.file === found.file);
-        notices.push(`${found.problem}${last ? '; the one from before still holds' : ' and is ignored'}`);
+        notices.push(`${found.problem}${last ? '; the previous policy stays in force' : ' and is ignored'}`);
         if (last) layers.push(last);
       }
       continue;
@@ -117,7 +117,7 @@ async function readManaged(file: string): Promise<string | undefined> {
       if (process.platform !== 'win32' && (mode & 0o022) !== 0)
         throw new SetupFailure(
           'POLICY_INVALID',
-          `the managed policy ${file} can be written to by others than its owner`,
+          `the managed policy ${file} is writable by other users than its owner`,
           `as its owner: chmod go-w ${file}`,
         );
       return (await handle.readFile('utf8')).replace(/^\uFEFF/, '');
@@ -130,7 +130,7 @@ async function readManaged(file: string): Promise<string | undefined> {
     throw new SetupFailure(
       'POLICY_INVALID',
       `the managed policy ${file} cannot be read (${errorCode(error)})`,
-      'ask whoever manages this machine',
+      'ask the administrator of this machine',
     );
   }
 }

@@ -84,27 +84,24 @@ export async function enforcePolicy({
     try {
       const { layers, files, notices } = await readLayers(wanted, last);
       for (const text of notices) report(text);
-      if (layers.length === 0) throw new Error('there is none any more; to do without one, start anew');
+      if (layers.length === 0) throw new Error('no policy is configured any more; restart switchboard to run without one');
       problem = undefined;
       const [isSame, isWatched] = [policyHash(layers) === current.hash, files.join('\n') === watched.join('\n')];
       [sources, last, watched] = [wanted, layers, files];
       if (isSame && isWatched) return;
       current = combined();
       if (!isWatched) watchAgain();
-      if (!isSame) report('the policy has changed; it holds for all sessions from now on');
+      if (!isSame) report('the policy changed; the new version applies to all sessions from now on');
     } catch (error) {
       // A partial policy would be worse than the previous one.
       problem = (error as Error).message;
-      report(`THE POLICY HAS CHANGED AND CANNOT BE USED, so the one from before still holds: ${(error as Error).message}`);
+      report(`THE CHANGED POLICY IS INVALID; the previous version stays in force: ${(error as Error).message}`);
     }
   };
   // One at a time, so that an older read does not win.
   const reads = createSerialQueue();
   const reload = (change: Partial<LayerSources> = {}): Promise<void> => reads.run(() => readAgain({ ...sources, ...change }));
-  const onWatchProblem = notifyOnce(
-    report,
-    (error) => `changes of the policy are looked for every two seconds: ${(error as Error).message}`,
-  );
+  const onWatchProblem = notifyOnce(report, (error) => `the policy files are polled every two seconds: ${(error as Error).message}`);
   let watch: FileWatch | undefined;
   function watchAgain(): void {
     if (isClosed) return;
@@ -115,10 +112,10 @@ export async function enforcePolicy({
   let isClosed = false;
   watchAgain();
   if (policyMode === 'observe')
-    report('the policy is observed and not enforced: nothing is blocked, and the audit log says what would have been');
+    report('the policy is in observe mode: switchboard blocks nothing, and the audit log records what it would have blocked');
   const written = createAudit(stateDir, {
     redact,
-    onProblem: (problem) => report(`${problem}; what a rule allows is asked until it can be`),
+    onProblem: (problem) => report(`${problem}; until it can be written, switchboard asks for everything that a rule allows`),
   });
   const audit: Audit = {
     ...written,
@@ -130,7 +127,7 @@ export async function enforcePolicy({
       return outcome;
     },
   };
-  const onProblem = notifyOnce(report, (error) => `answers for always cannot be kept: ${(error as Error).message}`);
+  const onProblem = notifyOnce(report, (error) => `cannot store "always" answers: ${(error as Error).message}`);
   return {
     enforcement: () =>
       createEnforcement({

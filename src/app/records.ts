@@ -141,7 +141,7 @@ function openRecording(file: string, secrets: Secrets, onProblem: (error: unknow
     return createRecordObserver(file, clean, () => performance.now(), onProblem);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const hint = code === 'EEXIST' ? 'it is there already; name another, or remove it' : 'name a file in a directory that is there';
+    const hint = code === 'EEXIST' ? 'the file exists already; use another name, or remove it' : 'name a file in an existing directory';
     throw new SetupFailure('RECORD_FILE', `--record ${file} cannot be made (${code})`, hint);
   }
 }

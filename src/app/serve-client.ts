@@ -111,7 +111,9 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
       const daemons = findDaemons(mark);
       if (daemons.length === 0) return;
       const { names, end } = describeDaemons(daemons);
-      notify(`agents left these processes running, in groups of their own: ${names}. They are not ended; to end them: ${end}`);
+      notify(
+        `agents left these processes running in their own process groups: ${names}. Switchboard does not stop them; to stop them, run: ${end}`,
+      );
       rememberDaemons(stateDir, mark, daemons);
     } catch (error) {
       diagnostics.log('debug', `cannot look for processes that agents left running: ${(error as Error).message}`);

@@ -23,7 +23,7 @@ async function functionsIn(file: string, place: string): Promise<readonly HostFu
   }
   const tools = module.tools ?? module.default;
   if (!Array.isArray(tools))
-    throw new SetupFailure('TOOL_INVALID', `${place}: exports no list of tools, as "tools" or as its default`, HINT);
+    throw new SetupFailure('TOOL_INVALID', `${place}: exports no list of tools, neither as "tools" nor as default`, HINT);
   return tools.map((tool: Partial<HostFunction> | null, n) => {
     const at = `${place}: tools[${n}]`;
     const wrong = problemOf(tool);
@@ -53,7 +53,7 @@ function withJsonSchema(tool: HostFunction, at: string): HostFunction {
   if (given === undefined || !('~standard' in given)) return tool;
   const { jsonSchema, validate } = (given as LibrarySchema)['~standard'];
   if (!jsonSchema)
-    throw new SetupFailure('TOOL_INVALID', `${at}: its schema cannot be turned into a JSON Schema; with zod, take 4.2 or later`, HINT);
+    throw new SetupFailure('TOOL_INVALID', `${at}: its schema cannot be converted to a JSON Schema; with zod, use 4.2 or later`, HINT);
   const inputSchema = jsonSchema.input({ target: 'draft-2020-12' });
   return {
     ...tool,

@@ -81,11 +81,11 @@ export type Counters = {
 };
 
 const COUNTED: Readonly<Record<keyof Counters, string>> = {
-  strayAnswers: 'answers that nobody waited for',
+  strayAnswers: 'unexpected answers',
   refusedFromAgents: 'refused lines from agents',
   refusedFromClient: 'refused lines from the editor',
-  lateUpdates: 'updates for sessions that are closed',
-  unsentToAgents: 'notifications for agents that are gone',
+  lateUpdates: 'updates for closed sessions',
+  unsentToAgents: 'notifications for exited agents',
 };
 
 export const noCounts = (): Counters => ({

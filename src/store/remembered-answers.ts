@@ -125,7 +125,7 @@ export function createRemembered(stateDir: string, options: RememberedOptions): 
         return { isKept: true, id: answer.id };
       } catch (error) {
         onProblem(error);
-        return { isKept: false, why: `it cannot be written down (${(error as NodeJS.ErrnoException).code})` };
+        return { isKept: false, why: `it cannot be stored (${(error as NodeJS.ErrnoException).code})` };
       }
     },
     answersFor({ cwd, session, policy }) {

@@ -31,7 +31,7 @@ test.each([
 ])('of a file that lacks $lacks the first syntax error is named, and how many more there are', ({ text, place, more }) => {
   const lines = parseDocument('f', text).problems.map(renderProblem);
   expect(lines).toEqual([
-    expect.stringMatching(new RegExp(`^f:${place}: syntax error: .*; put this right first: ${more} after it may follow from it$`)),
+    expect.stringMatching(new RegExp(`^f:${place}: syntax error: .*; fix this first: ${more} after it may follow from it$`)),
   ]);
 });
 

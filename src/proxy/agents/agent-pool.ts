@@ -163,8 +163,8 @@ class Pool implements AgentPool {
       return {
         isTaken: false,
         message: this.single
-          ? 'this connection has one agent, and its answers are that agent’s own; restart it to use another or several'
-          : 'this connection has several agents, and cannot become one with a single agent; restart it for that',
+          ? 'this connection has one agent and is transparent; restart switchboard to use other agents'
+          : 'this connection has several agents and cannot change to a single agent; restart switchboard for that',
       };
     const changed = this.#setAgents(next.agents);
     if (this.single) [this.single] = this.#agents.values();

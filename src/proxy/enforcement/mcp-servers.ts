@@ -95,9 +95,9 @@ export function refusesServers(deps: EnforcementDeps, agent: Agent, paramsText: 
   for (const server of mcpServers as readonly (Server | null)[]) {
     const about = { agent, session: undefined, surface: 'mcpServers' };
     if (!isReadable(server)) {
-      recordUnread(deps, about, JSON.stringify(server), 'what it would start or reach cannot be read');
+      recordUnread(deps, about, JSON.stringify(server), 'its command or URL cannot be read');
       if (deps.isObserving) continue;
-      return failure('SERVER_DENIED', [String(server?.name), agent.name, 'what it would start or reach cannot be read']);
+      return failure('SERVER_DENIED', [String(server?.name), agent.name, 'its command or URL cannot be read']);
     }
     const ask = requestOf(server, typeof cwd === 'string' ? cwd : undefined);
     if (!ask) continue;

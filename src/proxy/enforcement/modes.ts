@@ -106,7 +106,7 @@ export function refusesChange(deps: EnforcementDeps, method: string, session: Se
   if (!isMode) return undefined;
   const wanted = method === 'session/set_mode' ? modeId : value;
   if (typeof wanted !== 'string' || !agent)
-    return deps.isObserving ? undefined : failure('PARAMS', [method, 'a policy is in force, and this names no mode of a session']);
+    return deps.isObserving ? undefined : failure('PARAMS', [method, 'the policy cannot evaluate it: it names no mode of a session']);
   const text = frame.bytes.subarray(frame.start, frame.end);
   const action = evaluate(deps, { agent, session, surface: method }, text, (place) => toolAction(place, 'mode', wanted));
   const isRefused = !isAllowed(deps, agent, wanted);
@@ -169,7 +169,8 @@ export function settleMode(deps: EnforcementDeps, agent: Agent, call: Call, answ
     if (!list) return settled(patched(kept, moves));
     const from = list.current as string;
     const to = targetFor(deps, agent, list);
-    if (to === undefined || sessionId === undefined) return fail(from, 'and it offers none that the policy names or that is known to ask');
+    if (to === undefined || sessionId === undefined)
+      return fail(from, 'and it offers no mode that the policy names or that is known to ask');
     const [method, params] =
       list.configId === undefined
         ? (['session/set_mode', { sessionId, modeId: to }] as const)
@@ -177,7 +178,7 @@ export function settleMode(deps: EnforcementDeps, agent: Agent, call: Call, answ
     agent.request(method, JSON.stringify(params), {
       onFail: (error) => fail(from, error.message),
       onAnswer(moved) {
-        if (moved.outcome !== 'result') return fail(from, `and it does not go to "${to}"`);
+        if (moved.outcome !== 'result') return fail(from, `and it did not change to "${to}"`);
         deps.host.report(`agent "${agent.name}" began in mode "${from}", which the policy refuses; it was set to "${to}"`);
         moves.push({ span: list.currentAt as Span, text: JSON.stringify(to) });
         move(others);

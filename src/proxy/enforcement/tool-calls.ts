@@ -44,7 +44,7 @@ export async function hostToolCall(
 /** A rule that denies the tool by name holds for all arguments. The absence of a rule that allows it by name decides nothing. */
 const isRefused = ({ asked, decision }: PendingAction): boolean => asked.isUnreadable || decision.rule?.verdict === 'deny';
 
-export const NOT_WRITTEN: GateVerdict = { allow: false, reason: 'the decision could not be written down, so it is not carried out' };
+export const NOT_WRITTEN: GateVerdict = { allow: false, reason: 'the decision could not be audited, so it has no effect' };
 
 /** With the evaluated path: only that file may be opened. */
 function allowed({ asked }: PendingAction): GateVerdict {

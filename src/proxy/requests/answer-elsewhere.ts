@@ -40,6 +40,6 @@ export function cancelElsewhere(proxy: ProxyParts, sessionId: string): boolean {
 /** A file action of the user in the console. A policy that denies it to the agent denies it here too, and audits it. */
 export function actAsUser(proxy: ProxyParts, sessionId: string, act: 'read' | 'edit', file: string): GateVerdict {
   const session = proxy.registry.get(sessionId);
-  if (!session) return { allow: false, reason: 'the session is not open; send a prompt to take it up again' };
+  if (!session) return { allow: false, reason: 'the session is not open; send a prompt to reopen it' };
   return proxy.context.enforcement?.byUser(session, act, file) ?? { allow: true };
 }

@@ -145,7 +145,7 @@ function reportRecovery(proxy: ProxyParts, session: Session, answer: Frame, wasI
     session,
     'warning',
     `${session.agent.title} had exited`,
-    `It was started again and the session was brought back${wasInTurn ? '; what it was doing then is not repeated' : ''}.`,
+    `It was restarted and the session was recovered${wasInTurn ? '; the interrupted turn is not repeated' : ''}.`,
   );
   if (proxy.pool.single) return;
   session.options.read(answer);

@@ -32,20 +32,20 @@ export function loadFromRecord(
   opened(next, () => {
     if (!isHeld) session.options.clear();
     say(proxy, session, updates ?? []);
-    if (!isHeld) notifyInSession(proxy, session, 'warning', 'This session can be read and not continued', readOnly(agent.title));
+    if (!isHeld) notifyInSession(proxy, session, 'warning', 'This session is read-only', readOnly(agent.title));
     proxy.client.succeed(request, resultText(proxy, session, isHeld));
     if (isHeld) announceCommand(proxy, session);
   });
 }
 
 const readOnly = (agent: string): string =>
-  `${agent} cannot bring sessions back, so this is what was written down of it. Open a new session to go on.`;
+  `${agent} cannot reopen sessions, so this is the stored transcript. Open a new session to continue.`;
 
 /** Called before the response to a load without a replay by the agent. */
 export function replayTranscript(proxy: ProxyParts, session: Session): void {
   const updates = proxy.context.transcripts?.updates(session.publicId);
   if (updates) return say(proxy, session, updates);
-  const why = `${session.agent.title} goes on with it but cannot repeat what was said, and there is no transcript of it here.`;
+  const why = `${session.agent.title} continues the session but cannot replay it, and there is no transcript of it.`;
   notifyInSession(proxy, session, 'warning', 'The history of this session is not shown', why);
 }
 

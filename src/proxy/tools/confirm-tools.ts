@@ -57,12 +57,12 @@ function missed(proxy: ProxyParts, session: Session, { transport }: ToolServer):
       ? `Set ${setting} to ${['auto', ...offered.filter((one) => one !== transport)].join(', ')} or off.`
       : others.length > 0
         ? `The next session offers them by ${others[0]}.`
-        : `Every way it says it takes has been tried; ${setting} may be set to another of acp, http and stdio, or to off.`;
+        : `All transports that it announces have been tried; set ${setting} to acp, http, stdio or off.`;
   notifyInSession(
     proxy,
     session,
     'warning',
-    `${agent.title} does not use the tools it was lent`,
+    `${agent.title} does not use its host tools`,
     `They were offered by ${transport}, and it never connected. ${next}`,
   );
   proxy.context.report(`agent "${agent.name}" never connected to the tools it was offered by ${transport}. ${next}`);

@@ -74,10 +74,10 @@ function mayAsk(proxy: ProxyParts, parent: Session, agent: string): Agent {
   const target = proxy.pool.get(agent);
   const named = others.length > 0 ? `; there are ${others.join(', ')}` : '';
   if (!target) throw new ToolFailure(`there is no agent "${agent}"${named}`);
-  if (before.includes(agent)) throw new ToolFailure(`"${agent}" waits for this very answer (${before.join(' asked ')})${named}`);
-  if (before.length > MAX_DEPTH) throw new ToolFailure(`an agent that was asked through ${MAX_DEPTH} others may not ask another`);
+  if (before.includes(agent)) throw new ToolFailure(`"${agent}" waits for this answer (${before.join(' asked ')})${named}`);
+  if (before.length > MAX_DEPTH) throw new ToolFailure(`an agent at the end of a chain of ${MAX_DEPTH} delegations may not delegate`);
   if ((proxy.tools.attachments?.running.size ?? 0) >= MAX_AT_ONCE)
-    throw new ToolFailure(`${MAX_AT_ONCE} agents are already at work for others; wait for one`);
+    throw new ToolFailure(`${MAX_AT_ONCE} delegations are already running; wait for one to end`);
   if (parent.cwd === undefined) throw new ToolFailure('this session has no directory that another agent could work in');
   return target;
 }

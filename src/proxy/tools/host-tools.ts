@@ -101,7 +101,7 @@ export function createToolAttachments(
   };
   let isUnservedReported = false;
   const onUnserved = (why: string) => {
-    if (!isUnservedReported) proxy().context.report(`agents have no tools of ours: ${why}`);
+    if (!isUnservedReported) proxy().context.report(`agents get no host tools: ${why}`);
     isUnservedReported = true;
   };
   const { servers = [], pins, tools } = options;

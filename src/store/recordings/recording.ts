@@ -19,7 +19,7 @@ export function parseRecording(text: string): readonly Recorded[] {
   return text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
     const entry = readLine(line);
-    if (!entry) throw new Error(`line ${index + 1} is no line of a recording`);
+    if (!entry) throw new Error(`line ${index + 1} is not a line of a recording`);
     return [entry];
   });
 }

@@ -145,7 +145,7 @@ export function createPlayer(recording: readonly Recorded[], { strict, send, aft
       if (message.method === undefined) return answered(message);
       const found = find(message);
       if (!found || found.index < 0) {
-        differs(`${String(message.method)} is not in the recording, or not once more`);
+        differs(`${String(message.method)} is not in the recording again`);
         if (message.id !== undefined) send(failure(message.id, `The recording has no answer to ${String(message.method)}`));
         return;
       }

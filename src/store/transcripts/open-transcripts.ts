@@ -132,7 +132,9 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
     } catch (error) {
       kept.retryAt = now() + RETRY_MS;
       const { code, message } = error as NodeJS.ErrnoException;
-      onProblem(new Error(`${file} cannot be written (${code ?? message}); it is tried again every half minute, and says what is missing`));
+      onProblem(
+        new Error(`${file} cannot be written (${code ?? message}); switchboard retries every 30 seconds and notes the missing part`),
+      );
     }
   }
   function writeStats(): void {

@@ -75,7 +75,7 @@ export type Connection = {
   cancel(sessionId: string): boolean;
   /** Whether the policy lets the user read or edit a file of a session outside the client. */
   byUser(sessionId: string, act: 'read' | 'edit', file: string): GateVerdict;
-  /** Ends an agent's processes in good order and starts another; false for an unknown agent. */
+  /** Stops an agent's processes cleanly and starts new ones; false for an unknown agent. */
   restart(name: string): boolean;
   /** Takes an agent out of service until it is restarted; false for an unknown agent. */
   stopAgent(name: string, how: HowToStop): boolean;

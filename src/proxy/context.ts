@@ -96,7 +96,7 @@ export const noCounts = (): Counters => ({
   unsentToAgents: 0,
 });
 
-/** A summary in one line; undefined when every frame reached somebody. */
+/** A summary in one line; undefined when every frame was delivered. */
 export function countsMessage(counters: Counters): string | undefined {
   const counted = (Object.keys(COUNTED) as (keyof Counters)[]).flatMap((key) =>
     counters[key] > 0 ? [`${counters[key]} ${COUNTED[key]}`] : [],

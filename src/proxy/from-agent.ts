@@ -74,7 +74,7 @@ function forNobody(proxy: ProxyParts, agent: Agent, frame: Frame): void {
   if (frame.kind === 'request') agent.fail(idTextOf(frame), failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
 }
 
-/** An agent may number its sessions anew after each start: an id that ended on an earlier connection may be the session it is opening now.
+/** An agent may reuse session ids after each start: an id that ended on an earlier connection may be the session it is opening now.
  * One that ended on this connection stays ended until the agent has opened it again. */
 function isEnded({ ended, openings, generation }: Agent, nativeId: string): boolean {
   const endedIn = ended.get(nativeId);

@@ -57,7 +57,7 @@ const TRANSCRIPTS = 'switchboard://transcripts/';
 
 function toolsOf(agents: Agents, cwd: string): Readonly<Record<string, Tool>> {
   const done = ({ text: content, toolCalls, changedFiles, stopReason }: TurnDone, sessionId: string): CallToolResult => ({
-    ...text(content === '' ? `[the turn ended with ${stopReason}, and nothing was said]` : content),
+    ...text(content === '' ? `[the turn ended with ${stopReason}, without a message]` : content),
     structuredContent: {
       session_id: sessionId,
       text: content,
@@ -82,17 +82,16 @@ function toolsOf(agents: Agents, cwd: string): Readonly<Record<string, Tool>> {
       },
     },
     prompt: {
-      description:
-        'Sends a prompt to a session and waits for the turn to end: what was said, which tools were used, which files have changed.',
+      description: 'Sends a prompt to a session, waits for the turn to end, and returns its messages, tool calls and changed files.',
       inputSchema: object({ ...SESSION, ...PROMPT }, ['session_id', 'prompt']),
       async run({ session_id = '', prompt = '' }, handlers) {
         if (!agents.isOpen(session_id))
-          return failed(`Session "${session_id}" is not open here; start_session opens one, continue brings one back`);
+          return failed(`Session "${session_id}" is not open here; start_session opens one, continue reopens one`);
         return done(await agents.prompt(session_id, prompt, handlers), session_id);
       },
     },
     continue: {
-      description: 'Brings back a session of before, as list_sessions names it, and sends it a prompt.',
+      description: 'Reopens an earlier session from list_sessions and sends it a prompt.',
       inputSchema: object({ ...SESSION, ...PROMPT, ...CWD }, ['session_id', 'prompt']),
       async run({ session_id = '', prompt = '', cwd: where }, handlers) {
         if (!agents.isOpen(session_id)) await agents.reopen(session_id, where ?? cwd);
@@ -100,24 +99,24 @@ function toolsOf(agents: Agents, cwd: string): Readonly<Record<string, Tool>> {
       },
     },
     cancel: {
-      description: 'Ends the turn that is under way in a session.',
+      description: 'Cancels the running turn of a session.',
       inputSchema: object(SESSION, ['session_id']),
       async run({ session_id = '' }) {
         agents.cancel(session_id);
-        return text('The turn was told to end.');
+        return text('The turn was cancelled.');
       },
     },
     list_sessions: {
-      description: 'The sessions that agents know of, also from before.',
+      description: 'Lists the sessions of all agents, including earlier ones.',
       inputSchema: object({}),
       run: async () => json({ sessions: await agents.list() }),
     },
     get_transcript: {
-      description: 'What was said in a session, also in one of before.',
+      description: 'Returns the transcript of a session, including an earlier one.',
       inputSchema: object(SESSION, ['session_id']),
       async run({ session_id = '' }) {
         const transcript = agents.transcript(session_id);
-        return transcript === undefined ? failed(`Nothing is known of a session "${session_id}"`) : text(transcript);
+        return transcript === undefined ? failed(`There is no transcript of session "${session_id}"`) : text(transcript);
       },
     },
   };

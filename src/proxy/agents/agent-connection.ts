@@ -33,9 +33,9 @@ export type AgentConnection = {
   sendLine(line: string): void;
   pause(): void;
   resume(): void;
-  /** Ends it in good order; reported by `over`. */
+  /** Stops it cleanly; `over` reports the end. */
   stop(): Promise<void>;
-  /** Ends it in good order, and reports nothing any more. */
+  /** Stops it cleanly, and reports nothing any more. */
   retire(): Promise<void>;
   kill(): void;
 };

@@ -189,7 +189,7 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
       return;
     }
     const { session, agent, idText, method } = request;
-    session?.stallWatch?.heard(); // the stall timer starts anew
+    session?.stallWatch?.heard(); // restarts the stall timer
     if (request.onAnswer?.(frame)) return;
     if (frame.outcome === 'unclear') agent.fail(idText, failure('ANSWER_UNCLEAR', ['the editor', method]));
     else agent.answer(frame, idText);

@@ -33,7 +33,7 @@ export class ConfigOptions {
   get hasCommands(): boolean {
     return this.#hasCommands;
   }
-  /** The agent has a command with the name of ours; then the name means the agent's. */
+  /** The agent has a command with the same name as ours; then the name means the agent's. */
   get hasAgentCommand(): boolean {
     return this.#hasAgentCommand;
   }

@@ -102,7 +102,7 @@ export function releaseTerminals(proxy: ProxyParts, session: Session): void {
   session.usedServers?.terminals.clear();
 }
 
-/** Long enough for any client; a terminal that does not answer must not block a call for ever. */
+/** Long enough for any client; a terminal that does not answer must not block a call forever. */
 const ANSWER_MS = 30_000;
 
 function clientTerminals(session: Session, ask: (method: string, params: object, signal: AbortSignal) => Promise<unknown>): Terminals {

@@ -82,8 +82,8 @@ export function createTokenWatch(proxy: () => ProxyParts): (whose: string) => vo
     times = times.filter((at) => now - at < MINUTE_MS);
     if (times.length >= MAX_PER_MINUTE) return;
     times.push(now);
-    const why = 'a token that is not valid, or no longer';
-    report(`somebody was refused ${whose}: ${why}`);
+    const why = 'invalid or expired token';
+    report(`rejected an MCP connection to ${whose}: ${why}`);
     enforcement?.tokenRefused(why);
   };
 }

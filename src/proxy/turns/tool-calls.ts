@@ -1,4 +1,4 @@
-// The tool calls and terminals that an agent has open in a session. When the agent dies they are ended, so that none runs for ever in the client.
+// The tool calls and terminals that an agent has open in a session. When the agent exits, the proxy ends them, so that none runs forever in the client.
 import type { Frame } from '../../wire/frame.ts';
 import { stringIn } from '../../wire/scanner/large-frame.ts';
 import { updateLine } from '../messages.ts';

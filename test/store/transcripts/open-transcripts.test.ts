@@ -41,7 +41,9 @@ test('what cannot be written is counted; when there is room again, the rest foll
   mkdirSync(file('s'), { recursive: true }); // nothing can be appended to it
   write('s', 'lost');
   write('s', 'lost too');
-  expect(problems.map(String)).toEqual([expect.stringMatching(/s\.jsonl cannot be written \(EISDIR\); switchboard retries every 30 seconds/)]);
+  expect(problems.map(String)).toEqual([
+    expect.stringMatching(/s\.jsonl cannot be written \(EISDIR\); switchboard retries every 30 seconds/),
+  ]);
   rmdirSync(file('s'));
   write('s', 'lost, since it is tried again in half a minute');
   vi.advanceTimersByTime(30_000);

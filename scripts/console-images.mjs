@@ -153,7 +153,7 @@ try {
   await page.emulateMedia({ colorScheme: 'light' });
   await page.goto(`${origin}/#/inbox`);
   await page.locator('.request-card .diff').waitFor();
-  await take('questions');
+  await take('requests');
   await page.locator('.request-card').getByRole('button', { name: 'Always' }).first().click();
   await page.getByText(', under allow').waitFor();
   await take('rule');

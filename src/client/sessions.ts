@@ -30,7 +30,7 @@ export type TurnHandlers = {
   readonly signal: AbortSignal;
   readonly progress: (text: string) => void;
   /** Resolves to the id of the chosen option; undefined rejects the request. */
-  permission(asked: PermissionRequest, signal: AbortSignal): Promise<string | undefined>;
+  permission(request: PermissionRequest, signal: AbortSignal): Promise<string | undefined>;
 };
 
 export type Opened = { readonly sessionId: string; readonly agent: string | undefined };

@@ -76,13 +76,13 @@ function learnLeaves(secrets: Secrets, value: unknown, name: string, depth: numb
 }
 
 // An observer that learns the secrets of each frame at once, before anything that follows is written.
-const ASKS = 'elicitation/create';
+const ELICITATION = 'elicitation/create';
 /** A larger message hardly contains credentials, and parsing it takes time. */
 const MAX_BYTES = 1 << 20;
 
 export function createSecretObserver(secrets: Secrets): Observer {
   /** Requests to the peer whose answers may contain secrets. */
-  const asked = new Set<string>();
+  const pending = new Set<string>();
 
   function learn(frame: Frame): void {
     const { start, end } = frame;
@@ -94,12 +94,12 @@ export function createSecretObserver(secrets: Secrets): Observer {
       if (frame.kind === 'notification') return;
       if (frame.kind === 'request') {
         if (mayCarrySecrets(frame.method)) learn(frame);
-      } else if (asked.size > 0 && frame.id !== undefined && asked.delete(idTextOf(frame))) learn(frame);
+      } else if (pending.size > 0 && frame.id !== undefined && pending.delete(idTextOf(frame))) learn(frame);
     },
     sent(frame, patches) {
-      if (frame.method !== ASKS || asked.size > 1000) return;
+      if (frame.method !== ELICITATION || pending.size > 1000) return;
       const id = patchedId(frame, patches);
-      if (id !== undefined) asked.add(id);
+      if (id !== undefined) pending.add(id);
     },
     refused: () => {},
     sentLine: () => {},

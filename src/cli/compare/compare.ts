@@ -119,7 +119,7 @@ type TurnContext = {
   readonly over: AbortSignal;
   readonly timeoutS: number | undefined;
   readonly opened: (sessionId: string) => void;
-  readonly permission: (asked: PermissionRequest) => string | undefined;
+  readonly permission: (request: PermissionRequest) => string | undefined;
 };
 
 type TurnTaken = Omit<Outcome, 'ok' | 'refused' | 'directory'> & { readonly exitCode: number };
@@ -140,7 +140,7 @@ async function takeTurn(agents: AgentSessions, agent: string, cwd: string, promp
         firstWordsMs ??= Math.round(performance.now() - began);
         text += words;
       },
-      permission: async (asked) => context.permission(asked),
+      permission: async (request) => context.permission(request),
     });
     const durationMs = Math.round(performance.now() - began);
     const isLate = late?.aborted === true && !context.over.aborted;

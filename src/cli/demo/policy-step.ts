@@ -23,7 +23,7 @@ type Decided = {
 };
 
 export async function onePolicy(stage: Stage): Promise<void> {
-  const { page, project, asked } = stage;
+  const { page, project, permissionRequests } = stage;
   page.heading('One policy for all agents: every verdict names its rule');
   page.line('policy', 'deny .env, ask about package.json, allow the rest of the project');
   const inProject = (file: string) => path.join(project, file);
@@ -51,7 +51,7 @@ export async function onePolicy(stage: Stage): Promise<void> {
     stage.showing(() => {});
     showDecision(page, await decisions(), verdict);
   }
-  expect(asked.length === 1, `expected 1 permission request at the editor, got ${asked.length}`);
+  expect(permissionRequests.length === 1, `expected 1 permission request at the editor, got ${permissionRequests.length}`);
   const [notes, env] = await Promise.all(['notes.txt', '.env'].map((file) => readFile(inProject(file), 'utf8')));
   expect(notes?.split('\n').length === 3, 'notes.txt should have one more line');
   expect(env === 'TOKEN=none of your business\n', '.env should be unchanged');

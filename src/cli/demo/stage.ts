@@ -45,7 +45,7 @@ export function createStage(page: Page, editor: Editor, listener: ClientListener
   const sessionOf = new Map<string, string>();
   const words = new Map<string, string>();
   const chunks = new EventEmitter();
-  const asked: RequestPermissionRequest[] = [];
+  const permissionRequests: RequestPermissionRequest[] = [];
   let answer: string | undefined;
   let show: (agent: string, update: SessionUpdate) => void = () => {};
 
@@ -60,7 +60,7 @@ export function createStage(page: Page, editor: Editor, listener: ClientListener
   }
 
   function permission(request: RequestPermissionRequest): RequestPermissionResponse {
-    asked.push(request);
+    permissionRequests.push(request);
     const { toolCall, options } = request;
     page.line('asks you', `${toolCall.title}   (${options.map(({ name }) => name).join(', ')})`);
     const chosen = options.find(({ name }) => name === answer);
@@ -76,7 +76,7 @@ export function createStage(page: Page, editor: Editor, listener: ClientListener
     project,
     policy,
     /** The permission requests that reached the client. */
-    asked,
+    permissionRequests,
 
     initialize: (): Promise<InitializeResponse> =>
       editor.agent.request(methods.agent.initialize, {

@@ -35,15 +35,15 @@ export async function crash(stage: Stage): Promise<void> {
 
 // A host tool for every agent: here `ask_user`, for an agent that has no such tool.
 export async function hostTool(stage: Stage): Promise<void> {
-  const { page, asked } = stage;
+  const { page, permissionRequests } = stage;
   page.heading('Host tools for every agent, over MCP');
   const call = { question: 'Which colour should the shed have?', choices: ['Green', 'Red'] };
   page.line('sketcher', 'calls the host tool ask_user');
   stage.willAnswer('Green');
-  const before = asked.length;
+  const before = permissionRequests.length;
   const answer = await stage.prompt('sketcher', `/call switchboard ask_user ${JSON.stringify(call)}`);
   page.line('sketcher', `got the answer: ${answer.trim()}`);
-  expect(asked.length === before + 1, 'the question should reach the editor');
+  expect(permissionRequests.length === before + 1, 'the question should reach the editor');
   expect(answer.includes('answered: Green'), 'the answer should reach the agent');
 }
 

@@ -10,7 +10,7 @@ export type RecordedRequest = {
   readonly line: number;
   readonly method: string;
   readonly tier: 'enforced' | 'mediated';
-  readonly asked: Action;
+  readonly action: Action;
 };
 
 export type RecordingPlace = Omit<Place, 'agent' | 'cwd' | 'session' | 'family'> & {
@@ -39,7 +39,7 @@ export function requestsIn(text: string, place: RecordingPlace): RecordedRequest
   const cwds = new Map<string, string>();
   const calls = new Map<string, Map<string, ToolCall>>();
   const servers = new Map<string, string>(); // the names of MCP servers over ACP
-  const questions: RecordedRequest[] = [];
+  const requests: RecordedRequest[] = [];
 
   const placeOf = (run: string, session: string | undefined): Place => {
     const name = reportedNames.get(run);
@@ -54,7 +54,7 @@ export function requestsIn(text: string, place: RecordingPlace): RecordedRequest
     const result = record(frame.result);
     const method = string(frame.method);
     const session = string(params.sessionId);
-    const add = (found: Omit<RecordedRequest, 'line'>) => questions.push({ line, ...found });
+    const add = (found: Omit<RecordedRequest, 'line'>) => requests.push({ line, ...found });
 
     const info = string(record(result.agentInfo).name);
     if (info !== undefined) reportedNames.set(run, info);
@@ -70,7 +70,7 @@ export function requestsIn(text: string, place: RecordingPlace): RecordedRequest
       }
       for (const argv of commandsOf(params)) {
         const at = { ...placeOf(run, session), cwd };
-        add({ method, tier: 'enforced', asked: startAction(at, argv.words, argv.name) });
+        add({ method, tier: 'enforced', action: startAction(at, argv.words, argv.name) });
       }
     }
 
@@ -80,11 +80,11 @@ export function requestsIn(text: string, place: RecordingPlace): RecordedRequest
     const id = string(update.toolCallId);
     if (id !== undefined) known.set(id, mergeToolCall(known.get(id), update));
     else {
-      const found = asRequest(method, params, placeOf(run, session), known) ?? mcpQuestion(method, params, placeOf(run, session), servers);
+      const found = asRequest(method, params, placeOf(run, session), known) ?? mcpRequest(method, params, placeOf(run, session), servers);
       if (found !== undefined) add(found);
     }
   }
-  return questions;
+  return requests;
 }
 
 function* framesIn(text: string): Generator<{ readonly line: number; readonly entry: Fields; readonly frame: Fields }> {
@@ -103,7 +103,7 @@ function* framesIn(text: string): Generator<{ readonly line: number; readonly en
 }
 
 /** `tools/call`, plain or in `mcp/message` over ACP. */
-function mcpQuestion(
+function mcpRequest(
   method: string | undefined,
   params: Fields,
   place: Place,
@@ -115,7 +115,7 @@ function mcpQuestion(
   if ((isCarried ? params.method : method) !== 'tools/call' || tool === undefined) return undefined;
   const id = string(params.serverId) ?? string(params.connectionId) ?? '';
   const server = servers.get(id) ?? (id === '' ? 'unknown' : id);
-  return { method: 'tools/call', tier: 'enforced', asked: mcpAction(place, { server, tool, args: call.arguments ?? {} }) };
+  return { method: 'tools/call', tier: 'enforced', action: mcpAction(place, { server, tool, args: call.arguments ?? {} }) };
 }
 
 function commandsOf(params: Fields): { readonly name: string; readonly words: readonly string[] }[] {

@@ -44,18 +44,18 @@ export function policyReplay(recording: string, flags: ReplayFlags): Promise<num
   });
 }
 
-function evaluated({ line, method, tier, asked }: RecordedRequest, policy: Policy, old: Policy | undefined) {
-  const { verdict, rule, why } = decide(policy, asked);
+function evaluated({ line, method, tier, action }: RecordedRequest, policy: Policy, old: Policy | undefined) {
+  const { verdict, rule, why } = decide(policy, action);
   return {
     line,
     method,
     tier,
-    agent: asked.agent,
-    session: asked.session,
-    summary: summaryOf(asked),
-    evidence: asked.evidence,
+    agent: action.agent,
+    session: action.session,
+    summary: summaryOf(action),
+    evidence: action.evidence,
     verdict,
-    ...(old !== undefined && { was: decide(old, asked).verdict }),
+    ...(old !== undefined && { was: decide(old, action).verdict }),
     rule: rule && { id: rule.id, file: rule.file, line: rule.line },
     why,
   };

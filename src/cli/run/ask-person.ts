@@ -29,7 +29,7 @@ export function refusal(options: readonly Offered[]): unknown {
 
 export type Terminal = { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WriteStream };
 
-type Question = {
+type PermissionParams = {
   readonly toolCall?: {
     readonly title?: unknown;
     readonly rawInput?: unknown;
@@ -45,7 +45,7 @@ type Question = {
 
 /** Resolves to the result of `session/request_permission`; `cancelled` if the request is withdrawn, or on Ctrl-C or Escape. */
 export async function askPerson(terminal: Terminal, paint: Paint, params: unknown, signal: AbortSignal): Promise<unknown> {
-  const { toolCall = {}, options = [] } = (params ?? {}) as Question;
+  const { toolCall = {}, options = [] } = (params ?? {}) as PermissionParams;
   const choices = keyed(options);
   const say = (line: string) => terminal.output.write(`${line}\n`);
   say(`${paint.yellow('[permission]')} ${paint.foreign(String(toolCall.title ?? 'The agent asks for permission'))}`);
@@ -60,7 +60,7 @@ export async function askPerson(terminal: Terminal, paint: Paint, params: unknow
   return { outcome: option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' } };
 }
 
-function details(toolCall: NonNullable<Question['toolCall']>, paint: Paint): readonly string[] {
+function details(toolCall: NonNullable<PermissionParams['toolCall']>, paint: Paint): readonly string[] {
   const { command } = (toolCall.rawInput ?? {}) as { command?: unknown };
   const line = Array.isArray(command) ? command.map(String).join(' ') : typeof command === 'string' ? command : undefined;
   const diffs = (Array.isArray(toolCall.content) ? toolCall.content : []).filter((entry) => entry?.type === 'diff');

@@ -27,10 +27,10 @@ const ABSENT: readonly unknown[] = ['not_startable', 'backing-off', 'crash-loop'
  * Returns anything but an error response unchanged. `logins` are the offered methods, for an error that does not name them. Agent messages
  * may contain secrets.
  */
-export function describeFailure(error: unknown, asked: string, redact: Redactor, logins: readonly string[] = []): unknown {
+export function describeFailure(error: unknown, requestedAgent: string, redact: Redactor, logins: readonly string[] = []): unknown {
   if (!(error instanceof ClientError)) return error;
   const data = (error.data ?? {}) as Data;
-  const agent = typeof data.agent === 'string' ? data.agent : asked;
+  const agent = typeof data.agent === 'string' ? data.agent : requestedAgent;
   const message = withDetail(typeof data.cause?.message === 'string' ? data.cause.message : error.message, data);
   if (error.code === AUTH_REQUIRED)
     return new CommandFailure(
@@ -66,10 +66,10 @@ function loginHint(agent: string, methods: unknown): string {
   return `methods: ${names.join(', ')}; to log in, run: switchboard auth ${agent} ${names.length === 1 ? names[0] : 'METHOD'}`;
 }
 
-// Reports denied requests to the user: without a terminal nobody can be asked, and silence would look like an agent failure.
+// Reports denied requests to the user: without a terminal nobody can answer, and silence would look like an agent failure.
 export type Refused = {
   /** A permission request that nobody could answer. */
-  asked(params: unknown): void;
+  unanswered(params: unknown): void;
   /** A policy decision. */
   decided(entry: Pick<AuditEntry, 'verdict' | 'summary' | 'why' | 'mode'>): void;
 };
@@ -84,7 +84,7 @@ export function createRefused(say: (text: string) => void): Refused {
     say(`denied: ${withoutControls(what)}${why === undefined ? '' : `; ${withoutControls(why)}`}`);
   };
   return {
-    asked(params) {
+    unanswered(params) {
       const { toolCall } = (params ?? {}) as { toolCall?: { title?: unknown; kind?: unknown } };
       tell(typeof toolCall?.title === 'string' ? toolCall.title : 'a permission request');
       if (!isHinted) say(HINT);

@@ -122,7 +122,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
       const paint = createPaint(process.stderr.isTTY === true, process.env);
       const shown = { ...(clean({ method, params }).params as object), options };
       if (isAtTerminal) return askPerson({ input: process.stdin, output: process.stderr }, paint, shown, signal);
-      refused.asked(params);
+      refused.unanswered(params);
       return refusal(options);
     },
   });

@@ -13,7 +13,7 @@ import { createChunkJoiner } from './join-chunks.ts';
 
 export type Side = 'editor' | 'agent';
 
-type Asked = { readonly method: string; readonly atMs: number };
+type PendingRequest = { readonly method: string; readonly atMs: number };
 
 export type LoggedConnection = {
   readonly name: string;
@@ -21,8 +21,8 @@ export type LoggedConnection = {
   readonly received: string;
   readonly sent: string;
   /** Pending requests: sent by the peer, and sent to it. */
-  readonly theirs: Map<string, Asked>;
-  readonly ours: Map<string, Asked>;
+  readonly theirs: Map<string, PendingRequest>;
+  readonly ours: Map<string, PendingRequest>;
 };
 
 /** A frame or message that is not formatted yet. `line` is a message of our own, or input that is no frame. */
@@ -63,7 +63,7 @@ export type FrameLines = {
   endAll(): readonly string[];
 };
 
-const MOST_ASKED = 10_000;
+const MAX_PENDING = 10_000;
 const MOST_SESSIONS = 10_000;
 const MOST_METHODS = 100;
 /** Redaction takes time; a larger payload is left out. */
@@ -138,20 +138,20 @@ export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameL
   /** Everything but session and size of a request or response; looks up the matching request. */
   function head(passed: Passed, kind: string, method: string | undefined, idText: string | undefined, error: number | undefined): string {
     const { connection, isReceived, t: at, atMs } = passed;
-    let asked: Asked | undefined;
+    let request: PendingRequest | undefined;
     if (idText !== undefined && kind === 'request') {
       const open = isReceived ? connection.theirs : connection.ours;
-      if (open.size < MOST_ASKED) open.set(idText, { method: method ?? '', atMs });
+      if (open.size < MAX_PENDING) open.set(idText, { method: method ?? '', atMs });
     } else if (idText !== undefined) {
       const open = isReceived ? connection.ours : connection.theirs;
-      asked = open.get(idText);
+      request = open.get(idText);
       open.delete(idText);
     }
-    const name = method ?? asked?.method;
+    const name = method ?? request?.method;
     return (
       `{"t":${at}${isReceived ? connection.received : connection.sent}${kind}"` +
       `${name === undefined ? '' : called(name)}${idText === undefined ? '' : `,"id":${secrets.redact(idText)}`}` +
-      `${asked === undefined ? '' : `,"ms":${Math.round((atMs - asked.atMs) * 10) / 10}`}${error === undefined ? '' : `,"error":${error}`}`
+      `${request === undefined ? '' : `,"ms":${Math.round((atMs - request.atMs) * 10) / 10}`}${error === undefined ? '' : `,"error":${error}`}`
     );
   }
   /** Formats a message of our own, or input that is no frame. */

@@ -55,7 +55,7 @@ function createSessionFiles(dir: string, clean: RecordingCleaner): RecordFiles {
   const files = new Map<string, RecordFiles>();
   const before: Recorded[] = [];
   /** Pending requests, by sender and id. */
-  const asked = new Map<string, { readonly entry: Recorded; readonly session: string | undefined }>();
+  const pending = new Map<string, { readonly entry: Recorded; readonly session: string | undefined }>();
   const keyOf = (dir: Recorded['dir'], { id }: Message) => `${dir} ${JSON.stringify(id)}`;
 
   function fileOf(session: string): RecordFiles {
@@ -71,8 +71,8 @@ function createSessionFiles(dir: string, clean: RecordingCleaner): RecordFiles {
   }
   function answered(entry: Recorded): void {
     const key = keyOf(entry.dir === 'client->agent' ? 'agent->client' : 'client->agent', entry.msg);
-    const request = asked.get(key);
-    asked.delete(key);
+    const request = pending.get(key);
+    pending.delete(key);
     if (request?.session !== undefined) fileOf(request.session).add(entry);
     const { sessionId } = (entry.msg.result ?? {}) as { sessionId?: unknown };
     if (request && MINTS.has(request.entry.msg.method) && typeof sessionId === 'string') {
@@ -86,7 +86,7 @@ function createSessionFiles(dir: string, clean: RecordingCleaner): RecordFiles {
       if (msg.method === undefined) return answered(entry);
       const { sessionId } = (msg.params ?? {}) as { sessionId?: unknown };
       const session = typeof sessionId === 'string' ? sessionId : undefined;
-      if (msg.id !== undefined) asked.set(keyOf(from, msg), { entry, session });
+      if (msg.id !== undefined) pending.set(keyOf(from, msg), { entry, session });
       if (session !== undefined) fileOf(session).add(entry);
       else if (!MINTS.has(msg.method)) loose(entry);
     },

@@ -45,7 +45,7 @@ export function createPlayer(recording: readonly Recorded[], { strict, send, aft
     )
     .sort((a, b) => a.at - b.at);
   /** Requests that the replay sent to the client, by id, with the script that waits for the answer. */
-  const asked = new Map<string, { readonly of: Script; readonly index: number }>();
+  const pending = new Map<string, { readonly of: Script; readonly index: number }>();
   let difference: string | undefined;
 
   function differs(what: string): void {
@@ -78,7 +78,9 @@ export function createPlayer(recording: readonly Recorded[], { strict, send, aft
   /** Skips a request that the client left out, once the client has moved on; waits for a response. */
   function mayPass(of: Script, { msg }: Recorded): boolean {
     if (msg.method === undefined)
-      return !of.entries.slice(0, of.at).some((earlier, k) => isRequestOf(earlier, 'agent->client', msg.id) && asked.has(askedKey(of, k)));
+      return !of.entries
+        .slice(0, of.at)
+        .some((earlier, k) => isRequestOf(earlier, 'agent->client', msg.id) && pending.has(requestKey(of, k)));
     const later = [...of.come.keys()].some((index) => index > of.at);
     if (later) differs(`the client did not send ${String(msg.method)}`);
     return later;
@@ -90,11 +92,11 @@ export function createPlayer(recording: readonly Recorded[], { strict, send, aft
       if (of.come.has(index)) send(renamed(of, { ...msg, id: of.come.get(index) }));
       return;
     }
-    if (msg.id !== undefined) asked.set(askedKey(of, of.at), { of, index: of.at });
-    send(renamed(of, msg.id === undefined ? msg : { ...msg, id: askedKey(of, of.at) }));
+    if (msg.id !== undefined) pending.set(requestKey(of, of.at), { of, index: of.at });
+    send(renamed(of, msg.id === undefined ? msg : { ...msg, id: requestKey(of, of.at) }));
   }
   /** The replay assigns its own ids: two recorded sessions may use the same one. */
-  const askedKey = (of: Script, index: number): string => `r${[...scripts.values()].indexOf(of)}.${index}`;
+  const requestKey = (of: Script, index: number): string => `r${[...scripts.values()].indexOf(of)}.${index}`;
 
   function renamed(of: Script, message: Message): Message {
     if (of.sessionId === of.recordedId) return message;
@@ -103,11 +105,11 @@ export function createPlayer(recording: readonly Recorded[], { strict, send, aft
   }
 
   function answered(message: Message): void {
-    const waiting = typeof message.id === 'string' ? asked.get(message.id) : undefined;
+    const waiting = typeof message.id === 'string' ? pending.get(message.id) : undefined;
     if (!waiting) return;
     const { of, index } = waiting;
     const { id } = (of.entries[index] as Recorded).msg;
-    asked.delete(message.id as string);
+    pending.delete(message.id as string);
     const answer = of.entries.findIndex(
       (entry, k) => k > index && entry.dir === 'client->agent' && entry.msg.method === undefined && entry.msg.id === id,
     );

@@ -20,7 +20,7 @@ export type TranscriptObserver = Observer & {
 };
 
 /** A pending request, from or to the client, with the `params` needed to read its response. */
-type Asked = { readonly method: string; readonly sessionId: string | undefined; readonly params: Fields };
+type PendingRequest = { readonly method: string; readonly sessionId: string | undefined; readonly params: Fields };
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A frame that has not been read yet. */
@@ -38,7 +38,7 @@ const MAX_WAITING = 100_000;
 const READ_MS = 5;
 const READ_FRAMES = 256;
 const READ_BYTES = 256 * 1024;
-const MOST_ASKED = 10_000;
+const MAX_PENDING = 10_000;
 const NO_PATCHES: readonly Patch[] = [];
 const NOTHING: Fields = {};
 const PLAIN_ID = /^(?:[1-9]\d{0,14}|0|"[^"\\]*")$/;
@@ -56,13 +56,13 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
   const transcripts = createOpenTranscripts(options);
   const byToken = new Map<string, Kept>();
   const named = new InternedMap<Kept>();
-  const fromClient = new Map<string, Asked>();
-  const toClient = new Map<string, Asked>();
+  const fromClient = new Map<string, PendingRequest>();
+  const toClient = new Map<string, PendingRequest>();
   /** A bare frame is an update forwarded unchanged, as nearly all are. */
   let waiting: (Frame | Passed)[] = [];
   let waitingBytes = 0;
   /** Whether a request to the client may be among the queued frames. */
-  let hasQuestion = false;
+  let mayHaveRequest = false;
   let readTimer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
 
@@ -79,7 +79,7 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     readTimer = undefined;
     immediate = undefined;
     waitingBytes = 0;
-    hasQuestion = false;
+    mayHaveRequest = false;
     const passed = waiting;
     waiting = [];
     for (let k = 0; k < passed.length; k++) readOne(passed[k] as Frame | Passed);
@@ -120,13 +120,13 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     if (message.id === undefined) return updateOf(params);
     const sessionId = typeof params?.sessionId === 'string' ? params.sessionId : undefined;
     const open = isReceived ? fromClient : toClient;
-    if (!(isReceived ? FROM_CLIENT : TO_CLIENT).has(method) || open.size >= MOST_ASKED) return;
+    if (!(isReceived ? FROM_CLIENT : TO_CLIENT).has(method) || open.size >= MAX_PENDING) return;
     open.set(id, { method, sessionId, params: neededLater(method, params ?? {}) });
     if (isReceived && sessionId !== undefined) begin(method, sessionId, params ?? {});
   }
   /** Records a text-only prompt as it is. False for any other prompt. */
   function takePlainPrompt(frame: Frame): boolean {
-    const span = frame.method === 'session/prompt' && fromClient.size < MOST_ASKED ? promptSpan(frame) : undefined;
+    const span = frame.method === 'session/prompt' && fromClient.size < MAX_PENDING ? promptSpan(frame) : undefined;
     const sessionId = span && sessionIdOf(frame);
     if (!span || sessionId === undefined) return false;
     fromClient.set(idOf(frame, NO_PATCHES), { method: 'session/prompt', sessionId, params: NOTHING });
@@ -137,12 +137,12 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
   function takePlainEnd(frame: Frame, patches: readonly Patch[]): boolean {
     if (frame.kind !== 'response') return false;
     const id = idOf(frame, patches);
-    const asked = fromClient.get(id);
-    if (!asked) return true;
-    const stopReason = asked.method === 'session/prompt' ? stopReasonIn(frame) : undefined;
-    if (stopReason === undefined || asked.sessionId === undefined) return false;
+    const request = fromClient.get(id);
+    if (!request) return true;
+    const stopReason = request.method === 'session/prompt' ? stopReasonIn(frame) : undefined;
+    if (stopReason === undefined || request.sessionId === undefined) return false;
     fromClient.delete(id);
-    endTurn(asked.sessionId, transcripts.of(asked.sessionId), { stopReason }, undefined);
+    endTurn(request.sessionId, transcripts.of(request.sessionId), { stopReason }, undefined);
     return true;
   }
   function begin(method: string, sessionId: string, params: Fields): void {
@@ -185,14 +185,14 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     transcripts.of(sessionId).transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
   }
 
-  function answerOfClient(open: Map<string, Asked>, id: string, { result }: Fields): void {
-    const asked = open.get(id);
+  function answerOfClient(open: Map<string, PendingRequest>, id: string, { result }: Fields): void {
+    const request = open.get(id);
     open.delete(id);
-    if (asked?.sessionId === undefined) return;
+    if (request?.sessionId === undefined) return;
     const { outcome, optionId } = ((result as Fields | undefined)?.outcome ?? {}) as Fields;
-    const { toolCall, options } = asked.params as { toolCall?: Fields; options?: readonly Fields[] };
+    const { toolCall, options } = request.params as { toolCall?: Fields; options?: readonly Fields[] };
     const option = options?.find((one) => one.optionId === optionId);
-    transcripts.of(asked.sessionId).transcript.add({
+    transcripts.of(request.sessionId).transcript.add({
       kind: 'permission',
       ...{ toolCallId: toolCall?.toolCallId, title: toolCall?.title },
       outcome: typeof outcome === 'string' ? outcome : 'failed',
@@ -200,12 +200,12 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     });
   }
   function answerToClient(id: string, { result, error }: Fields): void {
-    const asked = fromClient.get(id);
+    const request = fromClient.get(id);
     fromClient.delete(id);
-    if (!asked) return;
-    const { method, params } = asked;
+    if (!request) return;
+    const { method, params } = request;
     const answer = (result ?? {}) as Fields;
-    const sessionId = asked.sessionId ?? (typeof answer.sessionId === 'string' ? answer.sessionId : undefined);
+    const sessionId = request.sessionId ?? (typeof answer.sessionId === 'string' ? answer.sessionId : undefined);
     if (sessionId === undefined) return;
     if (method === 'session/new' || method === 'session/fork') return transcripts.again(String(answer.sessionId));
     const kept = transcripts.of(sessionId);
@@ -232,19 +232,19 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
   return {
     skips: { receivedNotes: true },
     received: (frame) => {
-      if (frame.kind === 'response' ? toClient.size > 0 || hasQuestion : frame.kind === 'request' && FROM_CLIENT.has(frame.method ?? ''))
+      if (frame.kind === 'response' ? toClient.size > 0 || mayHaveRequest : frame.kind === 'request' && FROM_CLIENT.has(frame.method ?? ''))
         note({ frame, line: '', patches: NO_PATCHES, isReceived: true }, frame.end - frame.start);
     },
     sent(frame, patches) {
       const { kind, method, start, end } = frame;
       if (kind === 'notification' && method === 'session/update')
         return note(patches.length === 0 ? frame : { frame, line: '', patches, isReceived: false }, end - start);
-      const isQuestion = TO_CLIENT.has(method ?? '');
-      if (isQuestion) hasQuestion = true;
-      if (isQuestion || kind === 'response') note({ frame, line: '', patches, isReceived: false }, end - start);
+      const isRequest = TO_CLIENT.has(method ?? '');
+      if (isRequest) mayHaveRequest = true;
+      if (isRequest || kind === 'response') note({ frame, line: '', patches, isReceived: false }, end - start);
     },
     sentLine: (line) => {
-      hasQuestion = true; // it may be a request
+      mayHaveRequest = true; // it may be a request
       note({ frame: undefined, line, patches: NO_PATCHES, isReceived: false }, line.length);
     },
     refused: () => {},

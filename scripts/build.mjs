@@ -10,28 +10,28 @@ import { build, transformSync } from 'esbuild';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const dist = path.join(root, 'dist');
-// Built aside and then put in place: a proxy that starts meanwhile finds the old one or the new one, never half of it.
+// Built in a temporary directory and then renamed: a proxy that starts meanwhile loads the old or the new build, never a mixture.
 const outdir = path.join(root, `dist.${process.pid}`);
 
-/** To whatever `scripts/compile-agent.cjs` is: a turn, so that the way of its words is compiled too. */
-const EDITOR_SAYS = [
+/** The input for `scripts/compile-agent.cjs`: a whole turn, so that V8 compiles the code of a turn too. */
+const CLIENT_MESSAGES = [
   { id: 1, method: 'initialize', params: { protocolVersion: 1, clientCapabilities: {} } },
   { id: 2, method: 'session/new', params: { cwd: '/', mcpServers: [] } },
   { id: 3, method: 'session/prompt', params: { sessionId: 'one', prompt: [{ type: 'text', text: 'words' }] } },
 ];
 
-/** What stands for `import` of our own parts; as long as that, so that places in the sources stay where they are. */
+/** Replaces `import` of our own chunks; of the same length, so that source map positions stay valid. */
 const LATER = 'onNeed';
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 
 /**
- * The text of the start is a function of what CommonJS gives to a module, which as a module calls itself: `bin/load.js` need not put the half
- * megabyte into a function first, and so not hold it twice. Another pair of parentheses, so that V8 compiles it at once where it has to.
+ * The start script is a function of CommonJS's module parameters, and calls itself when loaded as a module: `bin/load.js` need not wrap the
+ * half megabyte in a function, which would copy it. The extra parentheses make V8 compile it eagerly.
  */
 const MODULE = 'exports,require,module,__filename,__dirname';
 const ENVELOPE = `(f=>this===globalThis?f:f(${MODULE}))((function(${MODULE}){`;
 
-/** Whatever the part was for fails with it, and these words are all that people see of it: which program, of which version, and what to do. */
+/** The message of a chunk that can no longer be loaded, which is all that people see: program, version, and what to do. */
 const GONE =
   `a part of switchboard ${version} cannot be loaded any more (\${fileURLToPath(new URL(name, here))}): ` +
   'the program was replaced or removed while it ran; start it again';
@@ -45,7 +45,7 @@ const later = transformSync(
   { minifyWhitespace: true },
 ).code.replace(/;\s*$/, '');
 
-/** Built-in modules that take milliseconds to load, and that nothing is asked of but their functions: loaded when one is called. */
+/** Built-in modules that take milliseconds to load and of which we only call functions: loaded at the first call. */
 const ON_CALL = ['node:child_process', 'node:crypto', 'node:fs/promises'];
 
 const options = {
@@ -60,18 +60,18 @@ const options = {
   legalComments: 'linked',
   define: {
     'process.env.SWITCHBOARD_VERSION': JSON.stringify(version),
-    // `ws` would look for native modules that are not there.
+    // `ws` would look for native modules that are not installed.
     'process.env.WS_NO_BUFFER_UTIL': '"1"',
     'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
   },
   logLevel: 'warning',
 };
-// Bundled CommonJS packages ask for built-ins by `require`, which an ES module does not have.
+// Bundled CommonJS packages `require` built-in modules, which an ES module cannot.
 const banner = { js: 'const require = (name) => process.getBuiltinModule(name);' };
 
 const declarations = declare('index.d.ts');
 
-// By itself and as small as it is: agents start one for each session.
+// Separate and as small as possible: agents start one per session.
 await build({ ...options, entryPoints: { 'mcp-shim': 'src/mcp/transports/shim.ts' }, sourcemap: false, minify: true });
 await build({ ...options, banner, entryPoints: { 'demo-agent': 'src/demo/main.ts' } });
 const { metafile } = await build({
@@ -83,7 +83,7 @@ const { metafile } = await build({
 });
 await joinStart(metafile.outputs);
 await buildPage();
-// The library by itself: who embeds it has its own start, and nothing of the command line in it.
+// The library is separate: embedding programs have their own entry point and need nothing of the command line.
 await build({
   ...options,
   banner,
@@ -101,7 +101,7 @@ if (existsSync(dist)) renameSync(dist, before);
 renameSync(outdir, dist);
 rmSync(before, { recursive: true, force: true });
 
-/** The console's page: what is on no first screen is loaded when it is looked at. */
+/** The console's page: code that the first screen does not need is loaded on demand. */
 async function buildPage() {
   const page = path.join(outdir, 'console');
   const styles = readdirSync(path.join(root, 'console', 'style')).filter((name) => name.endsWith('.css'));
@@ -127,7 +127,7 @@ async function buildPage() {
   for (const name of ['index.html', 'icon.svg']) cpSync(path.join(root, 'console', name), path.join(page, name));
 }
 
-/** The types of the library, in `dist/types`: those of this file, and of the files they refer to. Checked by `npm run check`, not here. */
+/** The type declarations of the library, in `dist/types`: this file's and those it refers to. Checked by `npm run check`, not here. */
 async function declare(entry) {
   const types = path.join(outdir, 'types');
   const aside = path.join(outdir, 'declared');
@@ -147,8 +147,8 @@ async function declare(entry) {
 }
 
 /**
- * Everything that the entry needs before it can do anything becomes one file: each file costs a start more than its code does. The chunks
- * it is made of stay as names for parts of it, so that what is loaded later shares its modules and does not bring its own.
+ * Joins everything that the entry needs at start into one file: each file costs more start-up time than its code. The joined chunks stay
+ * importable by name, so that lazy chunks share their modules instead of duplicating them.
  */
 async function joinStart(outputs) {
   const inDist = (output) => `./${path.basename(output)}`;
@@ -163,10 +163,11 @@ async function joinStart(outputs) {
   const contents = parts.map(
     ({ output, names }) => `import { ${names.map(({ name, as }) => `${name} as ${as}`).join(', ')} } from '${inDist(output)}';`,
   );
-  // A function for each part, and not a property for each name: esbuild makes getters of these, and hundreds of them would be in every start.
+  // One function per chunk instead of one property per name: esbuild turns properties into getters, and every start would create hundreds
+  // of them.
   const handOut = parts.map(({ names }) => `() => ({ ${names.map(({ name, as }) => `${name}: ${as}`).join(', ')} })`);
   contents.push('export { main };', `export const parts = [${handOut.join(', ')}];`);
-  // Of another build, a part with the same name may mean another thing by its number.
+  // In another build, the same chunk number may mean another chunk.
   const program = createHash('sha256').update(contents.join('\n')).digest('base64url').slice(0, 12);
   contents.push(`export const program = '${program}';`);
   const aside = path.join(outdir, 'joined');
@@ -175,7 +176,7 @@ async function joinStart(outputs) {
     ...options,
     outdir: undefined,
     outfile: joined,
-    // Node needs less time for a start without its loader of ES modules.
+    // Node starts faster without its ES module loader.
     format: 'cjs',
     banner: {
       js: `${ENVELOPE}const here = require('node:url').pathToFileURL(__filename).href, ${LATER} = (${later})(module.${LATER} ?? ((name) => import(name)), here);`,
@@ -195,7 +196,7 @@ async function joinStart(outputs) {
     ],
   });
   const text = readFileSync(joined, 'utf8').replaceAll('import("./', `${LATER}("./`);
-  // As ASCII it is read without a look at each character, and takes half the memory.
+  // Node reads ASCII without decoding, in half the memory.
   writeFileSync(
     joined,
     text.replaceAll(/[^\0-\x7f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`),
@@ -212,7 +213,7 @@ export { ${names.map(({ name, as }) => `${as} as ${name}`).join(', ')} };`;
   rmSync(aside, { recursive: true });
 }
 
-/** The parts of a program that runs may be gone when it wants them: then that is what it says. */
+/** Chunks of a running program may have been deleted when it needs them; then report that. */
 function loadLater(directory) {
   const files = readdirSync(directory).filter((name) => name.endsWith('.js'));
   for (const file of files.map((name) => path.join(directory, name))) {
@@ -225,8 +226,8 @@ function loadLater(directory) {
 }
 
 /**
- * The start as V8 has compiled it once it has served an editor, for `bin/load.js`. Made with an agent of a few lines, in a home of its own; the
- * second time the agent is known, as it is on any day but the first.
+ * Stores V8's compiled code of the start script after it has served a client, for `bin/load.js`. Runs twice with a small agent in a
+ * temporary home: the second time the agent is known, as on most starts.
  */
 async function compileStart() {
   const home = mkdtempSync(path.join(os.tmpdir(), 'switchboard-build-'));
@@ -241,7 +242,7 @@ async function compileStart() {
         cwd: home,
         env: { ...process.env, SWITCHBOARD_HOME: home },
       });
-      for (const line of EDITOR_SAYS) running.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...line })}\n`);
+      for (const line of CLIENT_MESSAGES) running.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...line })}\n`);
       await running;
     }
   } catch (error) {
@@ -251,7 +252,7 @@ async function compileStart() {
   }
 }
 
-/** Imported, a built-in module is wrapped with all it has, also with what it would load when first asked for; asked for like this it is not. */
+/** An import wraps a built-in module with all its exports and triggers their lazy loading; `getBuiltinModule` does not. */
 function builtins(texts) {
   const names = new Map();
   for (const text of texts)

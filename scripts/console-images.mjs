@@ -1,4 +1,4 @@
-// The pictures of the console in docs/images, taken anew: node scripts/console-images.mjs [NAME …], after a build. Needs Chromium.
+// Regenerates the screenshots of the console in docs/images: node scripts/console-images.mjs [NAME …], after a build. Needs Chromium.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -73,13 +73,13 @@ const exited = once(serving, 'exit');
 let browser;
 try {
   const link = await new Promise((resolve, reject) => {
-    let said = '';
+    let output = '';
     serving.stdout.on('data', (data) => {
-      said += data;
-      const [found] = /http:\S+/.exec(said) ?? [];
+      output += data;
+      const [found] = /http:\S+/.exec(output) ?? [];
       if (found) resolve(found);
     });
-    void exited.then(() => reject(new Error(`serve has ended: ${said}`)));
+    void exited.then(() => reject(new Error(`serve has ended: ${output}`)));
   });
   const { origin } = new URL(link);
   browser = await chromium.launch({
@@ -153,7 +153,7 @@ try {
   await page.emulateMedia({ colorScheme: 'light' });
   await page.goto(`${origin}/#/inbox`);
   await page.locator('.request-card .diff').waitFor();
-  await take('questions');
+  await take('requests');
   await page.locator('.request-card').getByRole('button', { name: 'Always' }).first().click();
   await page.getByText(', under allow').waitFor();
   await take('rule');
@@ -183,7 +183,7 @@ try {
   await take('transcripts');
   await page.goto(`${origin}/#/settings`);
   await page.locator('.check').first().waitFor();
-  // Where we lie on the machine that makes the picture is nobody's business.
+  // The picture must not show where the repository is on this machine.
   await page.locator('.check p', { hasText: root }).evaluate((element, path) => {
     element.lastChild.textContent = element.lastChild.textContent.replace(path, '/usr/lib/node_modules/acp-switchboard');
   }, root);

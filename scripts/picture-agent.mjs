@@ -1,4 +1,4 @@
-// An agent for the pictures of the console: it proposes a change of several hunks, and asks for something by a form.
+// An agent for the screenshots of the console: proposes a change of several hunks, and asks for input with a form.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import readline from 'node:readline';

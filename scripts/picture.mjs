@@ -1,5 +1,5 @@
-// node scripts/picture.mjs: the tour as it looks on a terminal, as a picture for the README (docs/images/demo.svg).
-// What is drawn is what `switchboard demo` really printed just now; only Linux's `script` can give it a terminal here.
+// node scripts/picture.mjs: draws the tour as it looks on a terminal, for the README (docs/images/demo.svg).
+// Draws the actual output of `switchboard demo`; only Linux's `script` provides a terminal here.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -22,10 +22,10 @@ if (tour.status !== 0) throw new Error(`the tour did not come to its end:\n${tou
 const lines = ['$ npm start', '', ...tour.stdout.trimEnd().split('\r\n')];
 const width = Math.round(COLUMNS * CHARACTER + 2 * MARGIN);
 const height = BAR + lines.length * LINE + MARGIN;
-/** Spaces beside each other would be drawn as one. */
+/** SVG would merge adjacent spaces. */
 const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('  ', '\u00a0\u00a0');
 
-/** Pieces of one colour, each at its column: a font of another width cannot shift what stands behind it. */
+/** Pieces of one colour, each at its column: a font of another width cannot shift the text after them. */
 function drawn(line, at) {
   const pieces = [];
   let [column, code] = [0, 0];

@@ -1,4 +1,4 @@
-// What `npm start`, `npm test` and `npm run check` need before they run: packages as locked, and a build of the sources as they are.
+// Prepares `npm start`, `npm test` and `npm run check`: installs the locked packages and builds the current sources.
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Many seeds of the simulator: `npm run sim -- --seeds 10000 [--from 1] [--jobs 2]`. Exits with 1 when one of them fails, and names it.
+// Runs many seeds of the simulator: `npm run sim -- --seeds 10000 [--from 1] [--jobs 2]`. Exits with 1 if a seed fails, and names it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
@@ -71,7 +71,7 @@ async function bundleTo(outfile) {
   });
 }
 
-/** One worker, given one share after the other until none is left. */
+/** Runs one worker, one share of seeds after the other. */
 function runWorker(data, share, add) {
   const worker = new Worker(fileURLToPath(import.meta.url), { workerData: data, execArgv: ['--enable-source-maps'] });
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
-// The built proxy with real agents, for as long as one likes: turns, crashes, hangs, floods, kills and an editor that stops reading, at
-// random. Every request must be answered once, every word arrive in order, and nothing may grow. node scripts/soak.mjs --minutes 5 --seed 7
+// Soak test of the built proxy with real processes: turns, crashes, hangs, floods, kills and a client that stops reading, at random. Every
+// request must be answered once, every chunk must arrive in order, and nothing may grow. node scripts/soak.mjs --minutes 5 --seed 7
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -15,15 +15,15 @@ const minutes = Number(flags.minutes);
 const seed = Number(flags.seed ?? Math.floor(Math.random() * 2 ** 31));
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const REPORT_EVERY_MS = 5000;
-/** A request without an answer for so long counts as forgotten; the longest turn is cancelled long before. */
+/** A request without an answer for this long counts as lost; the longest turn is cancelled long before. */
 const PATIENCE_MS = 60_000;
-/** What may come on top between the second quarter of the run and the last: buffers differ in size from moment to moment. */
+/** The growth allowed between the second and the last quarter of the run: buffer sizes vary. */
 const MAX_GROWTH = { rssMb: 40, descriptors: 12 };
 
 const random = mulberry32(seed);
 const between = (low, high) => low + Math.floor(random() * (high - low + 1));
 const pick = (list) => list[between(0, list.length - 1)];
-/** Deterministic for a seed, as far as the decisions go; the processes then take their own time. */
+/** Decisions are deterministic for a seed; the timing of the processes is not. */
 function mulberry32(state) {
   let a = state;
   return () => {
@@ -34,7 +34,7 @@ function mulberry32(state) {
   };
 }
 
-// The scene: a folder of its own, whose name in the environment marks everything that is started from here.
+// A temporary folder, whose path in the environment marks every process started here.
 const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-soak-'));
 for (const name of ['work', 'state', 'home', 'tmp']) mkdirSync(path.join(dir, name));
 const agent = (name, ...more) => ({
@@ -78,10 +78,10 @@ void exited.then((how) => {
   for (const { resolve } of open.values()) resolve({ error: { message: 'the proxy is gone' } });
 });
 
-// The editor: a line client that checks what it gets against what it asked for.
+// The client: sends lines and checks what it receives against what it sent.
 const open = new Map();
-const givenUp = new Set(); // reported already, so that a late answer is not a second failure
-const heard = new Map(); // by the tag of a turn: its session, and the number expected next
+const givenUp = new Set(); // already reported, so that a late answer is not a second failure
+const heard = new Map(); // by the tag of a turn: its session, and the next expected number
 let nextId = 0;
 let rest = '';
 proxy.stdin.on('error', () => {});
@@ -113,7 +113,7 @@ function received({ id, method, params, result, error }) {
   count.frames++;
   if (method === 'session/update') return update(params);
   if (method === 'session/request_permission') {
-    // Some users never answer; their turn is cancelled by and by.
+    // Some users never answer; their turn is cancelled later.
     if (random() < 0.7) setTimeout(() => send({ id, result: { outcome: { outcome: 'selected', optionId: 'yes' } } }), between(0, 50));
     return;
   }
@@ -127,7 +127,7 @@ function update({ sessionId, update: { sessionUpdate, content } }) {
   const [, tag, n] = /^(\w+):(\d+) /.exec(content.text) ?? [];
   const turn = heard.get(tag);
   if (tag === undefined) fail(`words nobody asked for: ${content.text.slice(0, 80)}`);
-  if (!turn) return; // behind the end of its turn, after a cancel
+  if (!turn) return; // arrived after the end of its turn, after a cancel
   if (turn.sessionId !== sessionId) fail(`${tag} belongs to ${turn.sessionId} and came in ${sessionId}`);
   if (turn.next !== Number(n)) fail(`${tag}: ${turn.next} was expected, ${n} came`);
   turn.next = Number(n) + 1;
@@ -147,7 +147,7 @@ const ACTIONS = [
 ];
 
 let tags = 0;
-/** One session after the other, until `deadline`. */
+/** Runs one session after the other until `deadline`. */
 async function user(name, deadline) {
   while (Date.now() < deadline && !isOver) {
     const opened = await request('session/new', {
@@ -163,7 +163,7 @@ async function user(name, deadline) {
     }
   }
 }
-/** False when the session is of no use any more. */
+/** False if the session can no longer be used. */
 async function turn(sessionId) {
   const [what, number, size] = pick(ACTIONS);
   const tag = `t${tags++}`;
@@ -187,8 +187,8 @@ async function refused({ message, data }) {
   return data?.reason !== 'session_lost';
 }
 
-/** What users do not do: kills, sleeps, and an editor that is busy with something else. */
-async function mischief(deadline) {
+/** Injects faults: kills, stops, and a client that does not read. */
+async function injectFaults(deadline) {
   while (Date.now() < deadline && !isOver) {
     await delay(between(300, 1500));
     const victims = processes().filter((pid) => pid !== proxy.pid);
@@ -213,11 +213,11 @@ function signal(pid, name) {
   try {
     process.kill(pid, name);
   } catch {
-    // Gone meanwhile.
+    // Exited meanwhile.
   }
 }
 
-/** Everything that was started from here and runs; a zombie has no environment any more. */
+/** All running processes started here; a zombie has no environment. */
 function processes() {
   const mark = `FIXTURE_DIR=${dir}`;
   return readdirSync('/proc').flatMap((name) =>
@@ -252,7 +252,7 @@ function sample() {
   );
 }
 
-/** The median over a part of the run, so that one flood in the wrong moment does not count for all of it. */
+/** The median over a part of the run, so that a single flood does not dominate it. */
 function median(key, from, to) {
   const part = samples
     .slice(Math.floor(samples.length * from), Math.ceil(samples.length * to))
@@ -263,11 +263,11 @@ function median(key, from, to) {
 
 console.log(`soak: ${minutes} min, seed ${seed}, ${flags.sessions} users, agents ${Object.keys(agent_servers).join(', ')}`);
 const timer = setInterval(sample, REPORT_EVERY_MS);
-const greeting = await request('initialize', { protocolVersion: 1, clientCapabilities: {} });
-if (greeting.error) fail(`initialize: ${greeting.error.message}`);
+const initialized = await request('initialize', { protocolVersion: 1, clientCapabilities: {} });
+if (initialized.error) fail(`initialize: ${initialized.error.message}`);
 const deadline = Date.now() + minutes * 60_000;
 const users = Array.from({ length: Number(flags.sessions) }, (_, n) => user(Object.keys(agent_servers)[n % 4], deadline));
-await Promise.all([...users, mischief(deadline)]);
+await Promise.all([...users, injectFaults(deadline)]);
 clearInterval(timer);
 sample();
 

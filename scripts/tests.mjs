@@ -1,5 +1,5 @@
-// The whole suite, which `npm test` and `npm run check` both ask for. What has passed on these very sources is not run a second time by
-// `--unless-passed`: the suite takes minutes, and the second run would say nothing new.
+// Runs the whole suite, for `npm test` and `npm run check`. `--unless-passed` skips it if it has passed on exactly these sources, because
+// the suite takes minutes.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const passed = path.join(cache, 'passed');
 const [, , ...args] = process.argv;
 const isWhole = args.every((arg) => arg === '--unless-passed');
 
-/** Every file that git knows or would take, by content; undefined where there is no git to ask. */
+/** A hash of every file that git tracks or would track; undefined without git. */
 function treeHash() {
   const { status, stdout } = spawnSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: root, encoding: 'utf8' });
   if (status !== 0) return undefined;

@@ -1,4 +1,4 @@
-// The WebAssembly module of src/wire/scanner/text-end.ts, from readable instructions. Run it to print the constant that belongs there.
+// Generates the WebAssembly module of src/wire/scanner/text-end.ts from readable instructions. Run it to print the constant for that file.
 import { fileURLToPath } from 'node:url';
 
 const QUOTE = 0x22;
@@ -35,7 +35,7 @@ const lowerBytes = [0xfd, 38];
 const eitherBytes = [0xfd, 80];
 const highestBits = [0xfd, 100];
 
-/** `textEnd(at, to)`: skips blocks without a stop, then single bytes, then looks at the stop. */
+/** `textEnd(at, to)`: skips blocks without a stop, then single bytes, then checks the stop. */
 function textEndBody() {
   const [at, to, found, bytes, quotes, backslashes, spaces] = [0, 1, 2, 3, 4, 5, 6];
   const forward = (by) => [...get(at), ...constant(by), ...add, ...set(at)];

@@ -1,12 +1,12 @@
-// A short name for a text, to find again what is known of it. Node's own hashes take a tenth of a start to load. This one is not proof
-// against anybody who looks for two texts with one name: where that would gain somebody something, as for trust, it is SHA-256.
+// A short hash of a text, for caches. Loading Node's crypto module takes a tenth of the start-up time. Collisions can be constructed, so
+// trust decisions use SHA-256 instead.
 
 /** 106 bits, as letters and digits. */
 export function fingerprint(text: string): string {
   return mix(text, 0x9e3779b9) + mix(text, 0x51ed270b);
 }
 
-/** Two multiplications a character, in two halves that are stirred into each other at the end; 53 bits fit into a number. */
+/** Two multiplications per character, in two halves that are mixed at the end; 53 bits fit into a number. */
 function mix(text: string, seed: number): string {
   let a = 0xdeadbeef ^ seed;
   let b = 0x41c6ce57 ^ seed;

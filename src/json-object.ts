@@ -1,4 +1,4 @@
-// Reading JSON values whose shape nobody has checked.
+// Reads JSON values of unverified shape.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,9 @@
-// A directory of ours and those above it, private to the user. Step by step: where the system says that there is no such place although
-// its parent is there (below /proc), Node's own recursive way tries without end.
+// Creates our directories, private to the user, one level at a time: below /proc, where mkdir reports ENOENT although the parent exists,
+// Node's recursive mkdir never returns.
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Throws what the system says when it cannot be made, or when something else is there. */
+/** Throws the system's error if the directory cannot be created, or if something else is in its place. */
 export function makeDirectory(dir: string): void {
   try {
     make(dir);
@@ -24,22 +24,25 @@ function make(dir: string): void {
 }
 
 // Writes a file whole or not at all: a reader sees the old content until the new one is complete.
-/** Where the new text is written first. Named so that nobody else's can be taken for one: what is left of them is removed without a question. */
+/**
+ * The temporary file for the new text. Its name cannot clash with another program's file, because leftovers are deleted without
+ * confirmation.
+ */
 export const draftOf = (file: string, pid: number = process.pid): string => `${file}.switchboard-${pid}.tmp`;
 
-/** Private to the user. Throws what the system says when it cannot be written; then nothing is left of the attempt. */
+/** Private to the user. If the file cannot be written, throws the system's error and leaves nothing behind. */
 export function replaceFile(file: string, text: string): void {
   const draft = draftOf(file);
   try {
     writeFileSync(draft, text, { mode: 0o600 });
     renameSync(draft, file);
   } catch (error) {
-    removeQuietly(draft); // on a full disk it is there, and empty
+    removeQuietly(draft); // on a full disk an empty file exists
     throw error;
   }
 }
 
-/** Attempts that are under way in a directory, or were when their process was killed, and whose they are. */
+/** Drafts in a directory, being written or left by a killed process, with the pid of each. */
 export function draftsIn(dir: string): readonly { readonly file: string; readonly pid: number }[] {
   return readdirSync(dir).flatMap((name) => {
     const pid = Number(/\.switchboard-(\d+)\.tmp$/.exec(name)?.[1]);
@@ -51,6 +54,6 @@ function removeQuietly(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // What kept us from writing it keeps us from removing it.
+    // The cause of the failed write also prevents the removal.
   }
 }

@@ -1,4 +1,4 @@
-// One chart, written by hand: CPU per small frame, on a logarithmic scale, readable on light and on dark ground.
+// Draws one chart: CPU per small frame, on a logarithmic scale, readable on light and on dark backgrounds.
 
 const BARS = [
   ['relay', 'C relay'],

@@ -1,4 +1,4 @@
-// Parts of the switchboard measured by themselves, in a process of their own kind: no proxy, no pipes, nothing but the function.
+// Measures parts of the switchboard in this process, without proxy and pipes.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import { summary } from './collect.mjs';
 
 const root = path.dirname(path.dirname(path.dirname(fileURLToPath(import.meta.url))));
 
-/** What these files of src/ export, bundled on the spot: `{ name: 'policy/decide.ts' }` gives `{ name: (its export) }`. */
+/** Bundles and loads exports of src/: `{ name: 'policy/decide.ts' }` gives `{ name: (its export) }`. */
 export async function load(workDir, exports) {
   const entry = path.join(workDir, 'parts-entry.ts');
   const lines = Object.entries(exports).map(([name, file]) => `export { ${name} } from ${JSON.stringify(path.join(root, 'src', file))};`);

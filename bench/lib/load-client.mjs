@@ -30,7 +30,7 @@ export async function runClient(steps, [command, ...args]) {
     proxy.kill('SIGKILL');
     process.exit(1);
   }
-  /** Until `isDone`, looked at whenever something has come or could be sent. */
+  /** Waits until `isDone`, which is checked whenever something was received or could be sent. */
   async function until(isDone) {
     const limit = setTimeout(() => fail('too late'), Number(process.env.LOAD_TIMEOUT_MS ?? 60_000));
     while (!isDone())
@@ -129,7 +129,7 @@ export async function runClient(steps, [command, ...args]) {
   function bulkTo(session) {
     send('flooded', { method: 'session/prompt', params: { sessionId: session.id, prompt: [{ type: 'text', text: BULK }] } });
   }
-  /** Keeps the way to the proxy busy without piling up here; true when there is nothing left to send. */
+  /** Keeps the stream to the proxy full without buffering here; true if nothing is left to send. */
   function feed() {
     for (const part of parts) {
       const session = sessions[part.first];
@@ -268,7 +268,7 @@ function resetPeak(pid) {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {} // then the peak is that of the whole process
 }
-/** Until the proxy sleeps: the time of a running thread is not all on its account yet. */
+/** Waits until the proxy sleeps: the CPU time of a running thread is not fully accounted yet. */
 async function settle(pid) {
   for (let i = 0, asleep = 0; i < 100 && asleep < 3; i++) {
     await sleep(1);

@@ -1,4 +1,4 @@
-// Frames as both sides make them, so that the client knows every byte to expect. The same as in load.c.
+// Frames as both sides create them, so that the client knows every byte to expect. The same as in load.c.
 
 const WORDS = [
   ' the function',
@@ -50,7 +50,7 @@ function textOf(kind, size, index) {
   return text;
 }
 
-/** A function that gives the frame with a number; the buffer is good until the next call for the same place in the set. */
+/** Returns a function that gives the frame with a number; its buffer is valid until the next call for the same index of the set. */
 export function makeFrames(kind, size, session, layout = 'usual') {
   const frames = Array.from({ length: kind === 'small' || kind === 'note' ? WORDS.length : 1 }, (_, index) => {
     const parts = [];
@@ -100,7 +100,7 @@ export function options(part) {
   };
 }
 
-/** Calls back for each whole line: its buffer, its beginning, and the end behind its line feed. */
+/** Calls back for each complete line: its buffer, its start, and the end after its line feed. */
 export function eachLine(onLine) {
   let pieces = [];
   return (chunk) => {

@@ -1,5 +1,5 @@
-// An ACP agent that, when prompted, calls a tool over and over by three ways in turns: of a server that it starts itself, of the same server
-// behind nothing but pipes, and as a host tool. `node mcp-agent.mjs stdio|http|acp own|configured CALLS ROUNDS`; it sends only the figures.
+// An ACP agent that, when prompted, calls a tool repeatedly over three routes in turn: a server that it starts itself, the same server
+// behind plain pipes, and a host tool. `node mcp-agent.mjs stdio|http|acp own|configured CALLS ROUNDS`; it sends only the figures.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ const here = (file) => path.join(path.dirname(fileURLToPath(import.meta.url)), f
 const server = [process.execPath, here(whose === 'own' ? 'mcp-own-server.mjs' : 'mcp-server.mjs')];
 const WARM_ROUNDS = 2;
 
-/** Lines of JSON-RPC, with no library in between: whatever it costs is the same on all ways. */
+/** JSON-RPC lines without a library: the cost is the same on all routes. */
 function peer(input, output, onCall) {
   const waiting = new Map();
   let nextId = 1;
@@ -49,7 +49,7 @@ function started([command, ...args], env = {}) {
   return { request, notify: (method) => send({ method }), end: () => child.stdin.end() };
 }
 
-/** The same server in or behind a process of its own, with a shim before that: what ours would be if it did nothing. */
+/** The same server in or behind its own process, with a shim in front: the cost of our setup without our work. */
 async function piped() {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-bench-mcp-'));
   const address = path.join(dir, 's');

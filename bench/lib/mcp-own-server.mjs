@@ -1,4 +1,4 @@
-// The tool as a server of the SDK that we serve it with, on stdio or, for `mcp-pipe.mjs`, on any stream: our server without the switchboard.
+// The tool on the SDK server that we use, on stdio or, for `mcp-pipe.mjs`, on any stream: our server without the switchboard.
 import { fileURLToPath } from 'node:url';
 import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';

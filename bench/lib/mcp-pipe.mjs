@@ -1,5 +1,5 @@
-// The least that a server behind a shim can cost: bytes, carried by nobody who reads them. `serve SOCKET own` has the server in this process, as we have
-// our own tools; `serve SOCKET PROGRAM…` starts it, as we do configured ones; `shim SOCKET` is what the agent starts.
+// The minimum cost of a server behind a shim: bytes are copied and never read. `serve SOCKET own` runs the server in this process, like our
+// own tools; `serve SOCKET PROGRAM…` starts it, like configured servers; `shim SOCKET` is what the agent starts.
 import { spawn } from 'node:child_process';
 import { connect, createServer } from 'node:net';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';

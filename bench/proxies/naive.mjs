@@ -1,5 +1,5 @@
-// What one writes first: split into lines, JSON.parse, look, JSON.stringify. A tidy one, though: one write for each chunk that
-// was read, back-pressure honoured, request ids rewritten both ways, sessions routed by a Map.
+// The obvious first version: split into lines, JSON.parse, inspect, JSON.stringify. But a tidy one: one write per chunk read, back-pressure
+// honoured, request ids rewritten both ways, sessions routed by a Map.
 import { agentOf, startAgents } from './agents.mjs';
 
 const agents = startAgents();
@@ -23,7 +23,7 @@ function messages(source, handle, flush) {
     flush();
   });
 }
-/** Collects lines and writes them at once; pauses `sources` while they are not taken. */
+/** Collects lines and writes them at once; pauses `sources` while the stream is full. */
 function createSink(stream, sources) {
   let text = '';
   stream.on('drain', () => {

@@ -1,4 +1,4 @@
-// The lower bound for Node: bytes from one side to the other, nothing looked at. It can front one agent only.
+// The lower bound for Node: copies bytes in both directions without reading them. Supports one agent only.
 import { startAgents } from './agents.mjs';
 
 const [agent] = startAgents();

@@ -1,4 +1,4 @@
-// The proxy as the ACP SDK would have it: a typed agent towards the client, a typed client towards each agent, handlers in between.
+// A proxy built with the ACP SDK: a typed agent towards the client, a typed client towards each agent, handlers in between.
 import { Readable, Writable } from 'node:stream';
 import { agent, client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
 import { agentOf, startAgents } from './agents.mjs';

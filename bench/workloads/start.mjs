@@ -14,7 +14,7 @@ export default {
     wallMs: { title: 'wall ms', digits: 0 },
     cpuMs: { title: 'CPU ms', digits: 0 },
   },
-  /** Ours has met the agent before, and knows what it can do; as `uncached` it has not. */
+  /** Ours has started the agent before, and has its capabilities cached; as `uncached` it has not. */
   home: (name, dir) => (name === 'uncached' ? undefined : path.join(dir, `home-${name}`)),
   async before({ load, variant, workDir, name, cycle }) {
     if (name === 'ours' && cycle === 0)

@@ -26,7 +26,7 @@ export function BlockView({ block, sessionId }: { readonly block: Block; readonl
       );
     case 'audio':
       return /^audio\/[\w.+-]+$/.test(block.mimeType) && block.data !== '' ? (
-        // biome-ignore lint/a11y/useMediaCaption: nobody has written down what is said in it
+        // biome-ignore lint/a11y/useMediaCaption: agents send audio without captions
         <audio class="media" controls src={`data:${block.mimeType};base64,${block.data}`} />
       ) : (
         <span class="chip">audio of type {block.mimeType || 'unknown'}</span>

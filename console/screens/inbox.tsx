@@ -23,7 +23,7 @@ export function Inbox(): VNode {
     <div class="screen">
       <header class="bar">
         <h1>Requests</h1>
-        {waiting && <span class="dim">the oldest is from {ago(waiting.at)}</span>}
+        {waiting && <span class="dim">oldest request: {ago(waiting.at)}</span>}
       </header>
       <div class="body inbox">
         <Elsewhere />

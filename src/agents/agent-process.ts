@@ -19,7 +19,7 @@ export const agentEnvironment = ({ env, inheritEnv, withheldEnv }: AgentSpec): R
 /** `onStderrLine` gets every line of stderr as it is; `clean` redacts the lines that are kept. */
 export function startAgentProcess(spec: AgentSpec, mark: string, clean?: Cleaner, onStderrLine?: (line: string) => void): Transport {
   const { name, command, args, cwd, timeouts } = spec;
-  if (isOurProxy(command, args)) return unstartable({ why: 'it is the switchboard itself', next: `Take "${name}" out of agent_servers` });
+  if (isOurProxy(command, args)) return unstartable({ why: 'it is switchboard itself', next: `Take "${name}" out of agent_servers` });
   return startChildProcess(
     {
       command,

@@ -1,5 +1,5 @@
-// A process that an agent put into its own group is a daemon: it is reported and not ended. While it runs it is recorded, in one file for
-// each proxy, so that the user can still find it later.
+// A process that an agent put into its own group is a daemon: the proxy reports it and does not stop it. While the daemon runs, a file per
+// proxy records it, so that the user can find it later.
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory, replaceFile } from '../private-files.ts';
@@ -10,7 +10,7 @@ export type Daemon = ProcessId & { readonly program: string | undefined };
 
 const daemonsDir = (stateDir: string): string => path.join(stateDir, 'daemons');
 
-/** Of a proxy whose agents have ended; `isEnded` are groups that die just now. */
+/** Finds the daemons of a proxy whose agents have exited; `isEnded` names groups that are exiting. */
 export function findDaemons(mark: string, isEnded: (group: number) => boolean = () => false): readonly Daemon[] {
   return processesMarked(mark)
     .filter(({ group }) => !isEnded(group))
@@ -23,17 +23,17 @@ export function rememberDaemons(stateDir: string, mark: string, daemons: readonl
   replaceFile(path.join(daemonsDir(stateDir), `${mark}.json`), JSON.stringify(daemons));
 }
 
-/** All that still live. */
+/** All recorded daemons that still run. */
 export function livingDaemons(stateDir: string): readonly Daemon[] {
   return recordsIn(stateDir).flatMap(({ living }) => living);
 }
 
-/** The records of those that are gone go too. */
+/** Removes the records of daemons that have exited. */
 export function forgetDeadDaemons(stateDir: string): void {
   for (const { file, living } of recordsIn(stateDir)) if (living.length === 0) rmSync(file, { force: true });
 }
 
-/** `12 (node server.js), 13`, and how to end them. */
+/** `12 (node server.js), 13`, and the command that stops them. */
 export function describeDaemons(daemons: readonly Daemon[]): { readonly names: string; readonly end: string } {
   const names = daemons.map(({ pid, program }) => (program === undefined ? `${pid}` : `${pid} (${program})`)).join(', ');
   return { names, end: `kill ${daemons.map(({ pid }) => pid).join(' ')}` };

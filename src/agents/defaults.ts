@@ -1,4 +1,4 @@
-// What an agent is once its options are read: every setting present. Kept apart from options.ts so that nothing here needs zod.
+// An agent's settings with defaults applied. Separate from options.ts, so that nothing here loads zod.
 import type { Inherited } from './environment.ts';
 import type { AgentOptions } from './options.ts';
 
@@ -24,13 +24,13 @@ export type AgentSpec = {
   /** A name from dialects/, or `auto`. */
   readonly framing: string;
   readonly dialect: string;
-  /** What happens when a turn has been silent for `stallMs`, besides telling the user. */
+  /** What the proxy does, besides a message to the user, when a turn has been silent for `stallMs`. */
   readonly onStall: 'notice' | 'cancel' | 'end';
   /** `session`: one process for each session, for agents that can hold only one. `auto`: as its dialect needs it. */
   readonly isolation: 'auto' | 'shared' | 'session';
   /** The transport of the host tools. */
   readonly mcpTransport: 'auto' | 'acp' | 'http' | 'stdio' | 'off';
-  /** Whether the client's MCP servers that it cannot take are bridged; `auto`: unless it is the only agent. */
+  /** Whether the proxy bridges client MCP servers that the agent does not support; `auto`: unless it is the only agent. */
   readonly mcpBridge: 'auto' | 'on' | 'off';
   readonly restart: { readonly enabled: boolean; readonly max: number; readonly windowS: number };
 };
@@ -48,7 +48,7 @@ export const AGENT_DEFAULTS = {
   restart: { enabled: true, max: 5, windowS: 60 },
 } as const;
 
-/** What an agent may be called. `/` parts an agent from its auth method id on the wire, `~` an alias from its session id. */
+/** Valid agent names. On the wire, `/` separates an agent from its auth method id, and `~` an alias from its session id. */
 export const AGENT_NAME = /^[A-Za-z0-9][\w.-]*$/;
 
 /** Fills in what a valid `agent_servers` entry leaves out. */

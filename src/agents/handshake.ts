@@ -8,7 +8,7 @@ import { readBody } from '../wire/scanner/strict-parse.ts';
 
 export type Handshake = {
   readonly result: InitializeResult;
-  /** As the agent wrote it, for a client that must not see a difference. */
+  /** The original text, for a client that must not see a difference. */
   readonly text: string;
 };
 
@@ -32,7 +32,7 @@ export function readHandshake(agent: string, answer: Frame): Handshake | ProxyEr
   return failure('AGENT_VERSION', [agent, JSON.stringify(version) ?? 'unknown'], { agent, protocolVersion: version, supported: [1] });
 }
 
-/** A result of initialize with the fields we act on checked; undefined unless it is version 1. */
+/** A checked `initialize` result; undefined unless it is protocol version 1. */
 export function parseHandshake(text: string): Handshake | undefined {
   const value: unknown = JSON.parse(text);
   if (!isObject(value) || value.protocolVersion !== 1) return undefined;

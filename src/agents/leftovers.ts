@@ -1,4 +1,4 @@
-// Some agents of a killed proxy ignore the end of their input. The next proxy ends them at its start.
+// Some agents of a killed proxy ignore the end of their input. The next proxy stops them when it starts.
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { draftsIn } from '../private-files.ts';
@@ -9,7 +9,10 @@ import { isRunning, type RunningRecord, readRunningRecords } from './running-rec
 
 export type Leftovers = { readonly ended: number; readonly daemons: readonly Daemon[] };
 
-/** Ends the agents of proxies that are gone. A process that left its agent's group did so on purpose: it is only reported and recorded. */
+/**
+ * Stops the agents of proxies that have exited. A process that left its agent's group did so on purpose, so it is only reported and
+ * recorded.
+ */
 export function endLeftovers(stateDir: string, onProblem: (error: unknown) => void): Leftovers {
   let ended = 0;
   const daemons: Daemon[] = [];
@@ -31,7 +34,7 @@ export function endLeftovers(stateDir: string, onProblem: (error: unknown) => vo
 
 function endAll({ mark, children }: RunningRecord): Leftovers {
   const marked = processesMarked(mark);
-  // A group outlives its leader, and its number cannot be given away while it does; the mark says that it is still ours.
+  // A group outlives its leader, and the system does not reuse its id meanwhile. The mark proves that the group is ours.
   const orphaned = marked.filter(({ group }) => children.some(({ pid }) => pid === group));
   const groups = new Set([...children.filter(isRunning).map(({ pid }) => pid), ...orphaned.map(({ group }) => group)]);
   for (const group of groups) posixTree(group).end('kill');
@@ -39,7 +42,7 @@ function endAll({ mark, children }: RunningRecord): Leftovers {
 }
 
 // Temporary files of a process that was killed while it wrote them. The files they were to replace are intact.
-/** A draft is a file for some milliseconds. An older one was left behind, even if another process has its pid now. */
+/** A draft exists for some milliseconds. An older one is a leftover, even if another process has its pid now. */
 const LONGEST_DRAFT_MS = 60 * 60_000;
 
 export function removeDrafts(stateDir: string, onProblem: (error: unknown) => void): void {
@@ -53,7 +56,7 @@ export function removeDrafts(stateDir: string, onProblem: (error: unknown) => vo
 
 const ageMs = (file: string): number => Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY);
 
-/** All that we write to are in it or just below. Where there is none yet, nothing was left. */
+/** The state directory and its subfolders, where all our files are. Without a state directory there are no leftovers. */
 function directoriesOf(stateDir: string): readonly string[] {
   try {
     const below = readdirSync(stateDir, { withFileTypes: true }).filter((entry) => entry.isDirectory());

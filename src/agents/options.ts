@@ -1,22 +1,22 @@
-// One `agent_servers` entry as it may stand in a file. Only the check: `default` below is a note for editors, defaults.ts acts on it.
-import * as z from 'zod'; // not `{ z }`: a bundler can only leave out what is not used of a namespace import
+// The schema of one `agent_servers` entry. `default` below is documentation for editors; defaults.ts applies the defaults.
+import * as z from 'zod'; // not `{ z }`: a bundler can drop the unused parts of a namespace import only
 import { AGENT_DEFAULTS } from './defaults.ts';
 
-// A timer of Node's that is set for longer than this fires at once.
+// Node fires a longer timer at once.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 const { inheritEnv, timeouts, restart, onStall, isolation, mcpTransport, mcpBridge } = AGENT_DEFAULTS;
 
-/** A span of time that a timer can hold. */
+/** A duration that a timer supports. */
 export const milliseconds = z.int().min(1).max(LONGEST_TIMER_MS);
 
 const optional = z
   .object({
-    type: z.literal('custom').describe("Zed's tag for an agent given by its command; accepted so that an entry can be copied, ignored."),
+    type: z.literal('custom').describe("Zed's tag for an agent with a command. Accepted so that you can copy an entry, and ignored."),
     args: z.array(z.string()).describe('Its arguments.').meta({ default: [] }),
     env: z
       .record(z.string(), z.string())
-      .describe('Variables added to the environment it inherits from us. With references no secret need stand here.')
+      .describe('Variables to add to the inherited environment. Use references, so that the file contains no secrets.')
       .meta({ default: {} }),
     inherit_env: z
       .union([z.enum(['all', 'minimal']), z.array(z.string().min(1))])
@@ -28,79 +28,88 @@ const optional = z
       .string()
       .min(1)
       .describe(
-        "The directory the program is started in, if not ours. A session's own directory is in `session/new`, whatever stands here.",
+        "The working directory of the program. Default: the directory of switchboard. A session's directory comes from `session/new` and not from here.",
       ),
-    label: z.string().min(1).describe('The name shown to people; else the title the agent gives itself, else its key.'),
-    enabled: z.boolean().describe('`false`: not started, not offered, references not looked up.').meta({ default: true }),
-    // Which there are is for dialects/ to say; the configuration puts its list in their place.
+    label: z.string().min(1).describe("The name to show to people. Default: the agent's own title, then its key."),
+    enabled: z
+      .boolean()
+      .describe('`false`: switchboard does not start or offer the agent, and does not resolve its references.')
+      .meta({ default: true }),
+    // dialects/ defines the values; the configuration schema replaces this one.
     framing: z.string(),
     dialect: z.string(),
     isolation: z
       .enum(['auto', 'shared', 'session'])
       .describe(
-        '`shared`: all sessions of the agent share one process. `session`: each has its own, for agents that can hold only one. `auto`: as its dialect needs it, else shared.',
+        '`shared`: all sessions of the agent share one process. `session`: each session has its own process, for agents that support only one. `auto`: as the dialect requires, otherwise `shared`.',
       )
       .meta({ default: isolation }),
     timeouts: z
       .strictObject({
         initialize_ms: milliseconds
           .describe(
-            'How long it may take to answer `initialize`; then it is ended and its sessions fail. After a crash, also how long it may say nothing while it brings a session back, then at least 30000: the request that waits fails, a later one waits on, and a late answer still counts. An agent that a session is to move to, or that another agent asks, has the double of it to open one.',
+            'How long the agent may take to answer `initialize`. After that, switchboard stops it and its sessions fail. After a crash, this is also how long the agent may be silent while it recovers a session, but at least 30000: the waiting request fails, a later request waits again, and a late answer still counts. To open a session for a change of agent or for a delegation, the agent gets twice this time.',
           )
           .meta({ default: timeouts.initializeMs }),
         cancel_ms: milliseconds
-          .describe('How long a cancelled turn may take to end; then we answer it `cancelled`.')
+          .describe('How long a cancelled turn may take to end. After that, switchboard answers `cancelled`.')
           .meta({ default: timeouts.cancelMs }),
-        stop_grace_ms: milliseconds.describe('From end of input to TERM, and from TERM to KILL.').meta({ default: timeouts.stopGraceMs }),
+        stop_grace_ms: milliseconds
+          .describe('The time from end of input to TERM, and from TERM to KILL.')
+          .meta({ default: timeouts.stopGraceMs }),
         stall_ms: milliseconds
           .or(z.literal(0))
           .describe(
-            "A turn in which the agent has said nothing for this long is reported in the session, after twice the time at the latest. Waiting for the user's answer does not count. 0: never.",
+            'Switchboard reports a turn in which the agent sends nothing for this long, after twice the time at the latest. Time in which the agent waits for the user does not count. 0: never.',
           )
           .meta({ default: timeouts.stallMs }),
         quiet_ms: milliseconds
           .describe(
-            'After how long a silent turn is over, for an agent whose dialect has no word for it (`intercom`). Before its first word, `initialize_ms` counts, if that is longer.',
+            'When a silent turn counts as ended, for a dialect that does not report the end of turns (`intercom`). Until the first message of the turn, `initialize_ms` applies if it is longer.',
           )
           .meta({ default: timeouts.quietMs }),
       })
       .partial()
-      .describe('How long this agent is waited for.'),
+      .describe('Time limits of this agent.'),
     mcp_transport: z
       .enum(['auto', 'acp', 'http', 'stdio', 'off'])
       .describe(
-        'How lent tools reach it; `off` for no tools. `auto` takes the first of `acp`, `http` and `stdio` that the agent offers, unless it was seen not to use it.',
+        'The transport of the host tools; `off` for no tools. `auto`: the first of `acp`, `http` and `stdio` that the agent supports and has not ignored before.',
       )
       .meta({ default: mcpTransport }),
     mcp_bridge: z
       .enum(['auto', 'on', 'off'])
-      .describe("Whether the editor's own MCP servers of a type it cannot take are bridged for it; `auto`: unless it is the only agent.")
+      .describe(
+        "Whether switchboard bridges the editor's MCP servers that the agent does not support; `auto`: unless it is the only agent.",
+      )
       .meta({ default: mcpBridge }),
     on_stall: z
       .enum(['notice', 'cancel', 'end'])
       .describe(
-        'What happens to a turn that has been silent for `timeouts.stall_ms`. `notice` tells the user, `cancel` also cancels the turn, `end` also ends an agent that has not ended the cancelled turn after `timeouts.cancel_ms`.',
+        'What to do with a turn that has been silent for `timeouts.stall_ms`. `notice`: notify the user. `cancel`: also cancel the turn. `end`: also stop the agent if it has not ended the cancelled turn after `timeouts.cancel_ms`.',
       )
       .meta({ default: onStall }),
     restart: z
       .strictObject({
         enabled: z
           .boolean()
-          .describe('Whether an agent that died is started again to bring its sessions back.')
+          .describe('Whether switchboard restarts an agent that exited, to recover its sessions.')
           .meta({ default: restart.enabled }),
         max: z
           .int()
           .min(0)
-          .describe('After more crashes than this within the window the agent is left alone until they are old enough.')
+          .describe(
+            'After more crashes than this within the window, switchboard does not restart the agent until enough of them are outside the window.',
+          )
           .meta({ default: restart.max }),
         window_s: z.int().min(1).describe('The window, in seconds.').meta({ default: restart.windowS }),
       })
       .partial()
-      .describe('What happens after it exits unasked.'),
+      .describe('What to do after an unexpected exit.'),
   })
   .partial();
 
-/** The options of one agent. Values that only a later version serves are left out here and named in `config/validate.ts`. */
+/** The options of one agent. Values that only a later version supports are rejected in `config/validate.ts`. */
 export const agentOptions = z.strictObject({
   command: z.string().min(1).describe('The program to start, found through PATH and run without a shell.'),
   ...optional.shape,

@@ -1,16 +1,16 @@
-// When an agent that failed may be tried again. Pure: the time is handed in.
+// Decides when a failed agent may start again. Pure: the caller passes the time.
 
 export type RestartOptions = { readonly max: number; readonly windowS: number };
 
 export type Refusal = { readonly kind: 'backing-off' | 'crash-loop'; readonly waitMs: number };
 
 export type RestartPolicy = {
-  /** Why it may not be started now; undefined when it may. */
+  /** Why the agent may not start now; undefined if it may. */
   refusal(nowMs: number): Refusal | undefined;
-  /** It did not get as far as its answer to initialize. */
+  /** The agent failed before it answered initialize. */
   failedToStart(nowMs: number): void;
   started(): void;
-  /** It died after it had been ready. */
+  /** The agent exited after it had been ready. */
   crashed(nowMs: number): void;
   readonly restarts: number;
 };
@@ -29,7 +29,7 @@ export function createRestartPolicy({ max, windowS }: RestartOptions): RestartPo
       if (nowMs < notBeforeMs) return { kind: 'backing-off', waitMs: notBeforeMs - nowMs };
       crashes = crashes.filter((at) => nowMs - at < windowMs);
       const [oldest] = crashes;
-      // Once enough of the crashes have passed out of the window it may try again: the cause may have been fixed.
+      // Enough crashes are now outside the window, so it may try again: the user may have fixed the cause.
       if (oldest !== undefined && crashes.length > max) return { kind: 'crash-loop', waitMs: oldest + windowMs - nowMs };
       return undefined;
     },

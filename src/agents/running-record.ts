@@ -1,33 +1,33 @@
-// What runs, on disk, in one file for each proxy: every child's number and start time, so that the next start can end what a killed
-// proxy left behind, and how the agents are, so that another command can tell.
+// The running processes, in one file per proxy: pid and start time of every child, so that the next start can stop what a killed proxy left
+// behind, and the agents' health for other commands.
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory, replaceFile } from '../private-files.ts';
 import { startTimeOf } from '../processes/process-table.ts';
 import { posixTree } from '../processes/process-tree.ts';
-/** A number may belong to another program by now; together with the start time it cannot. */
+/** The system may have reused the pid; the start time tells. */
 export type ProcessId = { readonly pid: number; readonly startTime: string | undefined };
 
 export type RunningRecord = {
   readonly owner: ProcessId;
-  /** What all children of this proxy have in their environment. */
+  /** The value that all children of this proxy have in their environment. */
   readonly mark: string;
   readonly children: readonly ProcessId[];
-  /** By agent; what it is made of is the proxy's business. */
+  /** By agent. Only the proxy reads the values. */
   readonly health: Readonly<Record<string, unknown>>;
 };
 
 export type RunningRecordWriter = {
   childStarted(pid: number): void;
-  /** Writes only what has changed. */
+  /** Writes only changes. */
   healthIs(health: RunningRecord['health']): void;
-  /** All our children are gone. */
+  /** All children have exited. */
   clear(): void;
 };
 
 const recordsDir = (stateDir: string): string => path.join(stateDir, 'running');
 
-/** For all that is started on behalf of one client. It is no secret: everything that carries it can read it. */
+/** Marks every process started for one client. Not a secret: those processes can read it. */
 export function newMark(): string {
   return [process.pid, Date.now(), Math.floor(Math.random() * 2 ** 52)].map((part) => part.toString(36)).join('-');
 }
@@ -46,7 +46,7 @@ export function createRunningRecord(stateDir: string, mark: string, onProblem: (
     written = text;
     try {
       makeDirectory(dir);
-      replaceFile(file, text); // never half a record: whoever reads it now must not take us for gone
+      replaceFile(file, text); // atomic: a reader of a partial record would believe that this process has exited
     } catch (error) {
       onProblem(error);
     }
@@ -73,7 +73,7 @@ export function createRunningRecord(stateDir: string, mark: string, onProblem: (
 
 export type FoundRecord = { readonly file: string; readonly record: RunningRecord | undefined };
 
-/** All records there are; undefined for a file that is none. */
+/** All records; undefined for an invalid file. */
 export function readRunningRecords(stateDir: string): readonly FoundRecord[] {
   const dir = recordsDir(stateDir);
   let names: readonly string[];
@@ -85,7 +85,7 @@ export function readRunningRecords(stateDir: string): readonly FoundRecord[] {
   return names.map((name) => ({ file: path.join(dir, name), record: read(path.join(dir, name)) }));
 }
 
-/** Whether that very process still runs. */
+/** Whether the same process still runs. */
 export function isRunning({ pid, startTime }: ProcessId): boolean {
   return startTime !== undefined && startTimeOf(pid) === startTime;
 }

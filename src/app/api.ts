@@ -1,8 +1,8 @@
-// What the library looks like from outside. Written out, and not derived from the schema: whoever embeds us needs none of our packages for
-// these types. The common keys of a configuration are typed; all of them are checked when the switchboard is made.
+// The public types of the library. Written out and not derived from the schema, so that embedding programs need none of our packages for
+// them. The common configuration keys are typed; all keys are checked when the switchboard is created.
 import type { Readable, Writable } from 'node:stream';
 
-/** An agent, as an entry of `agent_servers` has it (docs/configuration.md). `${env:X}` and `${file:P}` are resolved at start. */
+/** An agent, like an entry of `agent_servers` (docs/configuration.md). `${env:X}` and `${file:P}` are resolved at start. */
 export type AgentServer = {
   command: string;
   args?: string[];
@@ -14,7 +14,7 @@ export type AgentServer = {
   [more: string]: unknown;
 };
 
-/** A configuration, as its file has it: docs/configuration.md lists every key. */
+/** A configuration, like its file: docs/configuration.md lists every key. */
 export type Configuration = {
   agent_servers: Record<string, AgentServer>;
   default_agent?: string;
@@ -29,58 +29,64 @@ export type Configuration = {
   policy?: Policy | string;
 };
 
-/** A policy as its file has it (docs/policy.md). */
+/** A policy, like its file (docs/policy.md). */
 export type Policy = { version: 1; [section: string]: unknown };
 
 export type SwitchboardOptions = {
-  /** The agents and settings. Left out, the two embedded demo agents serve, which need no account, key or network. */
+  /** The agents and settings. Default: the two embedded demo agents, which need no account, key or network. */
   config?: Configuration;
-  /** The same from a file, instead of `config`. Its content is taken for your own word, as with `--config`. */
+  /** A configuration file, instead of `config`. Trusted without confirmation, as with `--config`. */
   configFile?: string;
-  /** What agents may do, besides what the configuration says of that: a policy, a preset (`careful`, `standard`, `ci`, `readonly`) or a file. Left out, every question goes to the client. */
+  /**
+   * A policy in addition to the configuration's: an object, a preset (`careful`, `standard`, `ci`, `readonly`) or a file. Without any
+   * policy, every permission request goes to the client.
+   */
   policy?: Policy | string;
-  /** `observe` blocks nothing and writes down what would have been. */
+  /** `observe` blocks nothing and records what would have been blocked. */
   policyMode?: 'enforce' | 'observe';
-  /** Whether clients can be asked where a policy wants that; if not, asking is denying. True unless said otherwise. */
+  /** Whether clients can answer when a policy asks; if not, asking means denying. Default: true. */
   interactive?: boolean;
-  /** Functions of yours that every agent may call. */
+  /** Functions of the host that every agent may call. */
   tools?: HostFunction[];
-  /** Where sessions, transcripts and logs are kept; the same place as the command's unless given. */
+  /** The directory for sessions, transcripts and logs. Default: the same as the command's. */
   stateDir?: string;
-  /** Hears what happens. What it throws is ignored, and it should be quick. */
+  /** Receives events. It should return quickly; exceptions are ignored. */
   onEvent?: (event: SwitchboardEvent) => void;
 };
 
 /** A function of the host that agents call as a tool, `name` on the MCP server `switchboard`. */
 export type HostFunction = {
-  /** Small letters, digits and `_`. */
+  /** Lower-case letters, digits and `_`. */
   name: string;
   title?: string;
-  /** For the agent: what it does and when to use it. */
+  /** For the agent: what the tool does and when to use it. */
   description: string;
-  /** JSON Schema of the arguments, `"type": "object"`; calls that do not fit it never arrive. Left out, there are no arguments. */
+  /** JSON Schema of the arguments, `"type": "object"`; calls that violate it are rejected. Default: no arguments. */
   inputSchema?: Record<string, unknown>;
-  /** `read` only looks and runs unasked, unless a policy says otherwise. For `execute`, which it is unless given, the user or the policy is asked first. */
+  /**
+   * A `read` tool runs without a permission request, unless a policy says otherwise. An `execute` tool, the default, needs the user's or
+   * the policy's permission.
+   */
   effect?: 'read' | 'execute';
-  /** A minute unless given. */
+  /** Default: one minute. */
   timeoutMs?: number;
-  /** What it returns is the tool's answer; what it throws is told to the agent as a failure, in these words. */
+  /** The return value is the tool's result; the agent sees the message of a thrown error as a failure. */
   run(args: Record<string, unknown>, call: HostCall): string | ToolAnswer | Promise<string | ToolAnswer>;
 };
 
-/** Whose call it is. */
+/** The context of a call. */
 export type HostCall = {
   readonly sessionId: string;
   readonly agent: string;
   /** The session's working directory. */
   readonly cwd: string | undefined;
-  /** Aborted when the call is taken back or takes too long. */
+  /** Aborted when the call is cancelled or times out. */
   readonly signal: AbortSignal;
-  /** Tells the agent how it goes. */
+  /** Reports progress to the agent. */
   progress(text: string): void;
 };
 
-/** A result of MCP's `tools/call`. */
+/** A `tools/call` result of MCP. */
 export type ToolAnswer = {
   content: ({ type: 'text'; text: string } | { type: 'image' | 'audio'; data: string; mimeType: string })[];
   structuredContent?: Record<string, unknown>;
@@ -88,12 +94,12 @@ export type ToolAnswer = {
 };
 
 export type SwitchboardEvent =
-  /** Words for people, cleaned of secrets: what the command says on stderr. */
+  /** A message for people, redacted; the command writes it to stderr. */
   | { type: 'notice'; text: string }
   | { type: 'agent-started'; agent: string; pid: number }
-  /** `why` when it could not even be started. */
+  /** `why` if the agent could not be started. */
   | { type: 'agent-exited'; agent: string; code: number | null; signal: string | null; why: string | undefined }
-  /** A tool we lend was called, or was not allowed to be. */
+  /** An agent called a host tool, or was denied the call. */
   | {
       type: 'tool';
       outcome: 'called' | 'denied' | 'failed';
@@ -102,7 +108,7 @@ export type SwitchboardEvent =
       sessionId: string | undefined;
       reason: string | undefined;
     }
-  /** What the policy has decided, as it stands in the audit log. */
+  /** A policy decision, as in the audit log. */
   | {
       type: 'decision';
       agent: string;
@@ -114,26 +120,26 @@ export type SwitchboardEvent =
       answeredBy: 'policy' | 'user' | 'memory' | 'timeout' | 'agent';
     };
 
-/** The bytes of one ACP client, newline-delimited JSON both ways: streams of Node's or of the web's. */
+/** The streams of one ACP client, newline-delimited JSON in both directions: Node streams or web streams. */
 export type ClientStreams =
   | { readonly input: Readable; readonly output: Writable }
   | { readonly readable: ReadableStream<Uint8Array>; readonly writable: WritableStream<Uint8Array> };
 
 export type ClientConnection = {
-  /** The client has gone and everything that was started for it has ended. */
+  /** Resolves when the client has disconnected and everything started for it has ended. */
   readonly closed: Promise<void>;
-  /** Ends it from this side: turns are cancelled, requests answered, agents ended. */
+  /** Closes the connection: cancels turns, answers requests, stops agents. */
   close(): Promise<void>;
 };
 
 export type Switchboard = {
-  /** Serves one client more. Each has its own agents, sessions and records; they share the configuration and the policy. */
+  /** Serves another client. Each has its own agents, sessions and records; all share the configuration and the policy. */
   connect(client: ClientStreams): ClientConnection;
-  /** Ends all connections; nothing is left behind. */
+  /** Closes all connections and stops everything. */
   close(): Promise<void>;
 };
 
-/** Why a switchboard cannot be set up: the kind of failure, for programs; the message; what to do next. */
+/** Why a switchboard cannot be set up: a code for programs, a message, and what to do next. */
 export class SetupFailure extends Error {
   override readonly name = 'SetupFailure';
   readonly code: 'CONFIG_INVALID' | 'POLICY_INVALID' | 'TOOL_INVALID' | 'RECORD_FILE' | 'LOOP';

@@ -18,7 +18,7 @@ import { toolAttachmentsOf } from './host-tools.ts';
 import { learnConfigured, secretsOf } from './launch.ts';
 import type { EnforcedPolicy, PolicyFlags } from './policy.ts';
 import { changedForLater, type Reconfigured, reconfigureAll } from './reconfigure.ts';
-import type { Onlooker } from './records.ts';
+import type { ExtraObserver } from './records.ts';
 import { type ClientStreams, type Served, type Shared, serveClient } from './serve-client.ts';
 import { cleanUp } from './startup-cleanup.ts';
 
@@ -40,7 +40,7 @@ export type Assembly = {
   /** A host that owns its process may bring one that frees memory after large frames. */
   readonly scanner?: Scanner;
   /** Observes every connection of every client. */
-  readonly onlooker?: ((secrets: Secrets) => Onlooker) | undefined;
+  readonly extraObserver?: ((secrets: Secrets) => ExtraObserver) | undefined;
 };
 
 export type Assembled = {
@@ -66,7 +66,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
   const policy = await policyOf({ ...assembly, notify }, secrets.redact);
   const onProblem = notifyOnce(
     notify,
-    (error) => `the state directory ${stateDir} cannot be used, so nothing is remembered: ${(error as Error).message}`,
+    (error) => `the state directory ${stateDir} cannot be used, so sessions and answers are not stored: ${(error as Error).message}`,
   );
   const { level, file } = config.logging;
   const diagnostics = createDiagnostics({
@@ -94,7 +94,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
       onEvent: events.onTool,
       clean: secrets.redact,
     }),
-    onlooker: assembly.onlooker?.(secrets),
+    extraObserver: assembly.extraObserver?.(secrets),
   };
   const open = new Set<Served>();
   let count = 0;
@@ -129,9 +129,9 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
       // Only if it changed: a level set by SIGUSR2 survives a change of something else.
       if (wanted !== before.logging.level) diagnostics.setLevel(assembly.logLevel ?? wanted);
       shared = { ...shared, config: { ...before, policies, logging: { ...before.logging, level: wanted } } };
-      const { isTaken, said } = reconfigureAll([...open], next);
+      const { isTaken, message } = reconfigureAll([...open], next);
       if (isTaken) shared = { ...shared, config: { ...shared.config, agents, defaultAgent, explicitDefault, routes } };
-      return { isTaken, said, later: [...(isOtherPolicy && !policy ? ['policy'] : []), ...changedForLater(before, next)] };
+      return { isTaken, message, later: [...(isOtherPolicy && !policy ? ['policy'] : []), ...changedForLater(before, next)] };
     },
     async close() {
       isClosed = true;
@@ -143,8 +143,8 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
   };
 }
 
-const LOOP = 'this switchboard is an agent of a switchboard, and so on, without end';
-const LOOP_HINT = 'some agent in agent_servers starts the switchboard: switchboard agents list';
+const LOOP = 'recursive configuration: switchboard would start itself';
+const LOOP_HINT = 'find the agent in agent_servers that starts switchboard: switchboard agents list';
 
 /** The host's own tools, and those of the modules in the configuration. */
 async function toolsOf({ config: { hostTools }, tools = [] }: Assembly): Promise<readonly HostTool[]> {

@@ -1,4 +1,4 @@
-// Which tools the proxy lends, and how an agent starts the shim that carries them.
+// The host tools of the configuration, and how an agent starts the shim that carries them.
 import type { Config } from '../config/config.ts';
 import { type HostTool, object, ToolFailure, text } from '../mcp/server/tool.ts';
 import { COMMAND_TIMEOUT_MS } from '../mcp/settings.ts';
@@ -13,7 +13,7 @@ import { packageFile } from './package-files.ts';
 /** How an agent starts the shim. */
 export const shimOf = (): Shim => ({ command: process.execPath, args: [packageFile('bin', 'switchboard.js'), 'mcp-shim'] });
 
-/** Undefined when the configuration lends none. */
+/** Undefined if the configuration turns host tools off. */
 export function toolAttachmentsOf(
   { hostTools, mcpServers }: Config,
   stateDir: string,
@@ -23,7 +23,7 @@ export function toolAttachmentsOf(
   own: Pick<HostToolsOptions, 'onEvent' | 'clean'> & { readonly tools: readonly HostTool[] },
 ): HostToolsOptions | undefined {
   if (!hostTools.enabled) {
-    if (mcpServers.length > 0) report('mcp_servers are not lent to agents, because host_tools.enabled is false');
+    if (mcpServers.length > 0) report('agents do not get the tools of mcp_servers, because host_tools.enabled is false');
     return undefined;
   }
   const tools = [...toolsFor(hostTools), ...own.tools];
@@ -34,7 +34,7 @@ export function toolAttachmentsOf(
 // Functions of the embedding program as host tools: checked when they are registered, called like any other tool.
 export type Named = Pick<HostTool, 'name' | 'inputSchema'>;
 
-/** `others` are the tools there are besides. Throws a SetupFailure that names everything wrong with them. */
+/** `others` are the existing tools. Throws a SetupFailure that lists every problem. */
 export async function hostFunctions(
   functions: readonly HostFunction[],
   others: readonly Named[],
@@ -50,8 +50,8 @@ export async function hostFunctions(
     ({ path: [index] }) => Number(index) >= others.length,
   );
   if (problems.length > 0) {
-    const said = problems.map(({ path: [index, key], message }) => `tool "${declared[Number(index)]?.name}": ${key}: ${message}`);
-    throw new SetupFailure('TOOL_INVALID', said.join('\n'), hint);
+    const problemTexts = problems.map(({ path: [index, key], message }) => `tool "${declared[Number(index)]?.name}": ${key}: ${message}`);
+    throw new SetupFailure('TOOL_INVALID', problemTexts.join('\n'), hint);
   }
   return functions.map(hostTool);
 }
@@ -79,7 +79,7 @@ function hostTool({
         const answer = await run({ ...args }, { sessionId, agent, cwd, signal, progress });
         return typeof answer === 'string' ? text(answer) : answer;
       } catch (error) {
-        // The host's own words: it knows that agents read them.
+        // The host's own message: the host knows that agents read it.
         throw signal.aborted ? error : new ToolFailure(error instanceof Error ? error.message : String(error));
       }
     },

@@ -1,4 +1,4 @@
-// How agents are started here: as child processes, with their last words cleaned of what they were given as secrets.
+// Starts agents as child processes, with their stderr redacted.
 
 import path from 'node:path';
 import { startAgentProcess } from '../agents/agent-process.ts';
@@ -10,13 +10,13 @@ import { createRedactStream } from '../redaction/redact-stream.ts';
 import type { Transport } from '../transports/transport.ts';
 import { packageFile } from './package-files.ts';
 
-/** `heard` gets what it says on stderr, cleaned, line by line. */
+/** `heard` receives each line of stderr, redacted. */
 export function launchAgent(spec: AgentSpec, mark: string, secrets: Secrets, heard?: (line: string) => void): Transport {
   const agent = startAgentProcess(spec, mark, createRedactStream(secrets), heard && ((line) => heard(secrets.redact(line))));
   return { ...agent, stderrTail: () => agent.stderrTail().filter((line) => line !== '') };
 }
 
-/** What this process, the agents and the servers it may start have been given, and what the user wants taken out besides. */
+/** The secrets given to this process, its agents and MCP servers, and the user's own redaction patterns. */
 export async function secretsOf({ agents, mcpServers, logging }: Pick<Config, 'agents' | 'mcpServers' | 'logging'>): Promise<Secrets> {
   const { patterns, variables } = logging.redact;
   const compile = patterns.length === 0 ? undefined : (await import('../redaction/user-patterns.ts')).compileUserPattern;
@@ -27,7 +27,7 @@ export async function secretsOf({ agents, mcpServers, logging }: Pick<Config, 'a
   return secrets;
 }
 
-/** What agents and servers are given; to be known before any of them is started. */
+/** Learns the secrets of agents and servers; call it before any of them starts. */
 export function learnConfigured(secrets: Secrets, { agents, mcpServers }: Pick<Config, 'agents' | 'mcpServers'>): void {
   for (const { env, args } of agents) {
     addEnvironment(secrets, env);
@@ -36,7 +36,7 @@ export function learnConfigured(secrets: Secrets, { agents, mcpServers }: Pick<C
   for (const { at } of mcpServers) learnServer(secrets, at);
 }
 
-// The two agents that need no account, key or network: they serve where nothing is configured.
+// The two agents that need no account, key or network: the default without a configuration.
 export function withDemoAgents(base: Config, stateDir: string): Config {
   const script = packageFile('dist', 'demo-agent.js');
   const agents = ['sketcher', 'builder'].map((name) =>

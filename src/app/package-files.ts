@@ -1,4 +1,4 @@
-// Files that come with the package. The bundle lies in dist/, the source some folders deep; both below the package.
+// Files of the package. The bundle is in dist/, the source some folders deep; both inside the package.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,5 +13,5 @@ export function packageFile(...parts: readonly string[]): string {
   return path.join(start, '..', ...parts);
 }
 
-/** As in package.json; written in by the build. */
+/** From package.json; the build inserts it. */
 export const VERSION: string = process.env.SWITCHBOARD_VERSION ?? '0.0.0';

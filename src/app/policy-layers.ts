@@ -1,4 +1,4 @@
-// The files a policy is made of, strongest first: the organisation's, the user's, the project's, the command line's.
+// The files of a policy, in order of precedence: managed, user, project, command line.
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,7 +17,7 @@ export type LayerSources = {
   readonly policies: readonly PolicySource[];
   /** `--policy`. */
   readonly flag: string | undefined;
-  /** The organisation's file, which need not be there. */
+  /** The organisation's file, which may be absent. */
   readonly managedFile: string;
   readonly stateDir: string;
 };
@@ -26,12 +26,15 @@ type Unusable = { readonly file: string; readonly problem: string };
 
 export type ReadLayers = {
   readonly layers: readonly ReadLayer[];
-  /** To be watched, whether they are there or not. */
+  /** The files to watch, whether they exist or not. */
   readonly files: readonly string[];
   readonly notices: readonly string[];
 };
 
-/** `before` is what was read the last time: a project's file that has become unusable since loosens nothing. Throws a SetupFailure that names everything wrong with a file that counts. */
+/**
+ * `before` is the previous result: a project file that has become invalid since loosens nothing. Throws a SetupFailure that lists every
+ * problem of a required file.
+ */
 export async function readLayers(
   { policies, flag, managedFile, stateDir }: LayerSources,
   before: readonly ReadLayer[] = [],
@@ -47,7 +50,7 @@ export async function readLayers(
       if (!('problem' in found)) layers.push(found);
       else {
         const last = before.find(({ name, policy }) => name === 'project' && policy.file === found.file);
-        notices.push(`${found.problem}${last ? '; the one from before still holds' : ' and is ignored'}`);
+        notices.push(`${found.problem}${last ? '; the previous policy stays in force' : ' and is ignored'}`);
         if (last) layers.push(last);
       }
       continue;
@@ -64,14 +67,14 @@ export async function readLayers(
 }
 
 async function textOf({ from, policy }: PolicySource, files: string[]): Promise<{ readonly file: string; readonly text: string }> {
-  // Its own lines are not known here: they are counted from the policy's beginning.
+  // The position inside the configuration file is unknown here, so lines count from the start of the policy.
   if (typeof policy !== 'string') return { file: `${from}#policy`, text: JSON.stringify(policy, null, 1) };
   const { file, text } = await readPolicyText(policy, path.dirname(from));
   files.push(file);
   return { file, text };
 }
 
-/** `before` is the layer that it takes the place of. Throws a SetupFailure that names everything wrong with it. */
+/** `before` is the layer that this one replaces. Throws a SetupFailure that lists every problem. */
 export function usable(name: Layer['name'], file: string, text: string, before?: ReadLayer): ReadLayer {
   const { policy, problems } = loadPolicy(file, text);
   if (policy) return { ...before, name, policy, text };
@@ -82,7 +85,7 @@ export function usable(name: Layer['name'], file: string, text: string, before?:
   );
 }
 
-/** What came with a repository must not be able to stop the switchboard; what it allows counts only when its very content is trusted. */
+/** A file from a repository must not stop the switchboard; its allow rules apply only if the user trusts its exact content. */
 async function readProject(source: PolicySource, stateDir: string, files: string[]): Promise<ReadLayer | Unusable> {
   const { from, policy } = source;
   if (typeof policy !== 'string') {
@@ -105,7 +108,7 @@ function projectLayer(file: string, text: string, isVouchedFor: boolean): ReadLa
   return { file, problem: `the project's policy is not usable: ${problems.slice(0, 3).map(renderPolicyProblem).join('; ')}` };
 }
 
-/** One that others can write to is nobody's word: it must not be followed, and must not be passed over. */
+/** A file that others can write is neither obeyed nor skipped. */
 async function readManaged(file: string): Promise<string | undefined> {
   try {
     const handle = await open(file, constants.O_RDONLY);
@@ -114,7 +117,7 @@ async function readManaged(file: string): Promise<string | undefined> {
       if (process.platform !== 'win32' && (mode & 0o022) !== 0)
         throw new SetupFailure(
           'POLICY_INVALID',
-          `the managed policy ${file} can be written to by others than its owner`,
+          `the managed policy ${file} is writable by other users than its owner`,
           `as its owner: chmod go-w ${file}`,
         );
       return (await handle.readFile('utf8')).replace(/^\uFEFF/, '');
@@ -127,7 +130,7 @@ async function readManaged(file: string): Promise<string | undefined> {
     throw new SetupFailure(
       'POLICY_INVALID',
       `the managed policy ${file} cannot be read (${errorCode(error)})`,
-      'ask whoever manages this machine',
+      'ask the administrator of this machine',
     );
   }
 }

@@ -1,4 +1,4 @@
-// The policy as the proxy enforces it: its layers as one, its records, and a new version in its place when a file changes.
+// The enforced policy: its merged layers, its records, and the reload when a file changes.
 import os from 'node:os';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import type { AuditEntry } from '../audit/audit-line.ts';
@@ -21,7 +21,7 @@ import { type LayerSources, type ReadLayer, readLayers, usable } from './policy-
 export type PolicyFlags = {
   readonly policy?: string;
   readonly policyMode?: 'enforce' | 'observe';
-  /** Whether somebody can be asked; left out, somebody can. */
+  /** Whether a user can answer; default: true. */
   readonly isInteractive?: boolean;
 };
 
@@ -29,7 +29,7 @@ export type Enforcing = {
   readonly config: Pick<Config, 'policies'>;
   readonly flags: PolicyFlags;
   readonly stateDir: string;
-  /** Our own files: agents may not change them without being asked. */
+  /** Our own files: agents need permission to change them. */
   readonly ownFiles: readonly string[];
   readonly redact: Redactor;
   readonly report: Notify;
@@ -37,13 +37,13 @@ export type Enforcing = {
 };
 
 export type EnforcedPolicy = {
-  /** One for each connection: what was answered for a session alone is not for the session of the same name at another client. */
+  /** One per connection: an answer for one session must not apply to another client's session with the same id. */
   enforcement(): CreateEnforcement;
-  /** Other files than before, or another policy in the configuration itself. One that cannot be used changes nothing. */
+  /** Changes to other files, or to another policy in the configuration. An invalid policy changes nothing. */
   use(policies: Config['policies']): Promise<void>;
-  /** The files are read again, without waiting until somebody says that they have changed. */
+  /** Reads the files again, without waiting for a change event. */
   reload(): Promise<void>;
-  /** How things are in this moment. */
+  /** The current state. */
   state(): PolicyState;
   close(): void;
 };
@@ -53,15 +53,15 @@ export type PolicyState = {
   readonly policy: Policy;
   readonly policies: Config['policies'];
   readonly isObserving: boolean;
-  /** Why the files as they are now are not what is in force. */
+  /** Why the current files are not in force. */
   readonly problem: string | undefined;
-  /** Decisions since the start, by the rule that made them. */
+  /** Decisions since the start, by rule. */
   readonly hits: ReadonlyMap<string, Hits>;
-  /** The same policy with another text for one of its files; throws what is wrong with it. */
+  /** The same policy with another text for one of its files; throws if the text is invalid. */
   with(file: string, text: string): Policy;
 };
 
-/** undefined when nobody has a policy: then everything is asked as the agents ask it. */
+/** Undefined without a policy: then the client gets every permission request as the agent sent it. */
 export async function enforcePolicy({
   config: { policies },
   flags: { policy: flag, policyMode = 'enforce', isInteractive = true },
@@ -84,41 +84,38 @@ export async function enforcePolicy({
     try {
       const { layers, files, notices } = await readLayers(wanted, last);
       for (const text of notices) report(text);
-      if (layers.length === 0) throw new Error('there is none any more; to do without one, start anew');
+      if (layers.length === 0) throw new Error('no policy is configured any more; restart switchboard to run without one');
       problem = undefined;
       const [isSame, isWatched] = [policyHash(layers) === current.hash, files.join('\n') === watched.join('\n')];
       [sources, last, watched] = [wanted, layers, files];
       if (isSame && isWatched) return;
       current = combined();
       if (!isWatched) watchAgain();
-      if (!isSame) report('the policy has changed; it holds for all sessions from now on');
+      if (!isSame) report('the policy changed; the new version applies to all sessions from now on');
     } catch (error) {
-      // Half a policy would be worse than the one from before.
+      // A partial policy would be worse than the previous one.
       problem = (error as Error).message;
-      report(`THE POLICY HAS CHANGED AND CANNOT BE USED, so the one from before still holds: ${(error as Error).message}`);
+      report(`THE CHANGED POLICY IS INVALID; the previous version stays in force: ${(error as Error).message}`);
     }
   };
-  // One after the other, so that what was read first does not come into force last.
+  // One at a time, so that an older read does not win.
   const reads = createSerialQueue();
   const reload = (change: Partial<LayerSources> = {}): Promise<void> => reads.run(() => readAgain({ ...sources, ...change }));
-  const onWatchProblem = notifyOnce(
-    report,
-    (error) => `changes of the policy are looked for every two seconds: ${(error as Error).message}`,
-  );
+  const onWatchProblem = notifyOnce(report, (error) => `the policy files are polled every two seconds: ${(error as Error).message}`);
   let watch: FileWatch | undefined;
   function watchAgain(): void {
     if (isClosed) return;
     watch?.close();
     watch = watchFiles([...watched, trustedFile(stateDir)], () => void reload(), { onProblem: onWatchProblem });
-    void watch.ready.then(() => reload()); // whatever happened between the last look and the watch
+    void watch.ready.then(() => reload()); // catches changes before the watch started
   }
   let isClosed = false;
   watchAgain();
   if (policyMode === 'observe')
-    report('the policy is observed and not enforced: nothing is blocked, and the audit log says what would have been');
+    report('the policy is in observe mode: switchboard blocks nothing, and the audit log records what it would have blocked');
   const written = createAudit(stateDir, {
     redact,
-    onProblem: (problem) => report(`${problem}; what a rule allows is asked until it can be`),
+    onProblem: (problem) => report(`${problem}; until it can be written, switchboard asks for everything that a rule allows`),
   });
   const audit: Audit = {
     ...written,
@@ -130,7 +127,7 @@ export async function enforcePolicy({
       return outcome;
     },
   };
-  const onProblem = notifyOnce(report, (error) => `answers for always cannot be kept: ${(error as Error).message}`);
+  const onProblem = notifyOnce(report, (error) => `cannot store "always" answers: ${(error as Error).message}`);
   return {
     enforcement: () =>
       createEnforcement({

@@ -1,9 +1,9 @@
-// What of a configuration can change while clients are served: the agents and which of them gets a session, for sessions to come, the policy,
-// for all, and how much is said. The rest is part of what has been put together already.
+// Which configuration changes apply while clients are connected: agents and routes to new sessions, the policy and the log level to
+// everything. Other changes need a restart.
 import type { Config } from '../config/config.ts';
 import type { Connection } from '../proxy/api.ts';
 
-/** By key of the file: what holds from the next start on. */
+/** By key of the file: settings that need a restart. */
 const LATER: Readonly<Record<string, keyof Config>> = {
   limits: 'limits',
   timeouts: 'initializeWaitMs',
@@ -17,26 +17,26 @@ const LATER: Readonly<Record<string, keyof Config>> = {
 export type Reconfigured = {
   readonly isTaken: boolean;
   /** For people: what has changed, or why nothing has. */
-  readonly said: string;
-  /** Keys whose change holds from the next start on. */
+  readonly message: string;
+  /** Changed keys that need a restart. */
   readonly later: readonly string[];
 };
 
-/** Whether anything at all is different. */
+/** Whether the two configurations are equal. */
 export const isAlike = (one: Config, other: Config): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** Keys of the file that are different and cannot be taken over. */
+/** Changed keys of the file that need a restart. */
 export function changedForLater(before: Config, next: Config): string[] {
   const { level } = before.logging;
   const after = { ...next, logging: { ...next.logging, level } };
   return Object.entries(LATER).flatMap(([key, part]) => (JSON.stringify(before[part]) === JSON.stringify(after[part]) ? [] : [key]));
 }
 
-/** All connections are alike in what they can take, so that the answer of one is that of all. */
+/** All connections accept the same changes, so one answer stands for all. */
 export function reconfigureAll(
   clients: readonly { readonly connection: Connection }[],
   next: Config,
-): { readonly isTaken: boolean; readonly said: string } {
+): { readonly isTaken: boolean; readonly message: string } {
   const answers = clients.map(({ connection }) => connection.reconfigure(next));
-  return answers.find(({ isTaken }) => !isTaken) ?? answers[0] ?? { isTaken: true, said: 'there are no clients' };
+  return answers.find(({ isTaken }) => !isTaken) ?? answers[0] ?? { isTaken: true, message: 'there are no clients' };
 }

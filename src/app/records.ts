@@ -1,4 +1,4 @@
-// What this process writes down of what passes: put together from the configuration, and looking on at every leg.
+// The records of this process: combines the configured observers for every connection.
 import path from 'node:path';
 import type { Config } from '../config/config.ts';
 import { systemClock } from '../proxy/context.ts';
@@ -15,42 +15,42 @@ import { keepTidy } from '../store/transcripts/retention.ts';
 import { transcriptsDir } from '../store/transcripts/transcript-files.ts';
 import { createTranscriptObserver, type TranscriptObserver } from '../store/transcripts/transcript-observer.ts';
 import { createTranscriptSource, type TranscriptSource } from '../store/transcripts/transcript-source.ts';
-import { joinObservers, type Observer, type Watcher } from '../wire/observer.ts';
+import { type ConnectionRecords, joinObservers, type Observer } from '../wire/observer.ts';
 import { SetupFailure } from './api.ts';
 import { type Notify, notifyOnce } from './events.ts';
 
 export type Records = {
-  watch(leg: string, side: Side): Watcher;
-  /** What was said in sessions, to be told again; undefined when nothing is written down. */
+  watch(connection: string, side: Side): ConnectionRecords;
+  /** The transcripts, to replay sessions; undefined if they are off. */
   readonly transcripts: TranscriptSource | undefined;
-  /** Everything is on disk. */
+  /** Writes everything. */
   close(): Promise<void>;
 };
 
 const DAY_MS = 86_400_000;
 const MAX_QUEUE_BYTES = 8 * 1024 * 1024;
 
-/** Somebody else who looks on at every leg, by its name; `down` hears that the peer is gone. */
-export type Onlooker = (leg: string, side: Side) => Observer & { readonly down?: (reason: string) => void };
+/** An additional observer for every connection, by name; `down` is called when the peer has exited. */
+export type ExtraObserver = (connection: string, side: Side) => Observer & { readonly down?: (reason: string) => void };
 
 export type RecordsOptions = {
   readonly config: Config;
   readonly stateDir: string;
   readonly secrets: Secrets;
   readonly notify: Notify;
-  /** That of the connection, and of no other in this process. */
+  /** The name of the connection, unique in this process. */
   readonly name: string;
-  /** A file to record everything to. */
+  /** A file that records every message. */
   readonly recordTo?: string | undefined;
-  readonly onlooker?: Onlooker | undefined;
+  readonly extraObserver?: ExtraObserver | undefined;
 };
 
-export function createRecords({ config, stateDir, secrets, notify: report, name, recordTo, onlooker }: RecordsOptions): Records {
+export function createRecords({ config, stateDir, secrets, notify: report, name, recordTo, extraObserver }: RecordsOptions): Records {
   const onProblem = notifyOnce(report, (error) => `records are not kept: ${secrets.redact(String((error as Error).message))}`);
   const frameLog = openFrameLog(config, stateDir, secrets, onProblem, name);
   const transcripts = config.store.transcripts ? openTranscripts(config, stateDir, secrets, onProblem) : undefined;
   const recording = recordTo === undefined ? undefined : openRecording(recordTo, secrets, onProblem);
-  /** A record is not worth a session. */
+  /** A failing record must not end a session. */
   const guarded =
     <A extends readonly unknown[], R>(act: (...args: A) => R, otherwise: R) =>
     (...args: A): R => {
@@ -63,21 +63,21 @@ export function createRecords({ config, stateDir, secrets, notify: report, name,
     };
   return {
     transcripts: transcripts && createTranscriptSource(transcriptsDir(stateDir), transcripts, onProblem),
-    watch(leg, side) {
-      const frames = frameLog?.watch(leg, side);
-      const onlooking = onlooker?.(leg, side);
+    watch(connection, side) {
+      const frames = frameLog?.watch(connection, side);
+      const extra = extraObserver?.(connection, side);
       const observers = [
         createSecretObserver(secrets),
         ...(frames ? [frames.observer] : []),
         ...(side === 'editor' ? [transcripts, recording].filter((observer) => observer !== undefined) : []),
-        ...(onlooking ? [onlooking] : []),
+        ...(extra ? [extra] : []),
       ];
       return {
         observer: joinObservers(observers, onProblem),
         lastFrames: guarded(() => frames?.lastFrames() ?? [], []),
         down: guarded((reason) => {
           frames?.down(reason);
-          onlooking?.down?.(reason);
+          extra?.down?.(reason);
         }, undefined),
       };
     },
@@ -141,7 +141,7 @@ function openRecording(file: string, secrets: Secrets, onProblem: (error: unknow
     return createRecordObserver(file, clean, () => performance.now(), onProblem);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const hint = code === 'EEXIST' ? 'it is there already; name another, or remove it' : 'name a file in a directory that is there';
+    const hint = code === 'EEXIST' ? 'the file exists already; use another name, or remove it' : 'name a file in an existing directory';
     throw new SetupFailure('RECORD_FILE', `--record ${file} cannot be made (${code})`, hint);
   }
 }

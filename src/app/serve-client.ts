@@ -21,7 +21,7 @@ import type { Listener, Notify } from './events.ts';
 import { shimOf } from './host-tools.ts';
 import { launchAgent } from './launch.ts';
 import { VERSION } from './package-files.ts';
-import { createRecords, type Onlooker } from './records.ts';
+import { createRecords, type ExtraObserver } from './records.ts';
 
 export type ClientStreams = { readonly input: Source; readonly output: Sink };
 
@@ -39,7 +39,7 @@ export type Shared = {
   readonly cache: CapabilityCache;
   readonly scanner: Scanner;
   readonly toolAttachments: HostToolsOptions | undefined;
-  readonly onlooker: Onlooker | undefined;
+  readonly extraObserver: ExtraObserver | undefined;
 };
 
 export type Served = {
@@ -54,11 +54,24 @@ export type Served = {
 
 /** `number` distinguishes it from the other clients of this process. */
 export function serveClient(shared: Shared, { input, output }: ClientStreams, number: number, recordTo?: string): Served {
-  const { config, stateDir, secrets, diagnostics, notify, onProblem, events, enforcement, log, cache, scanner, toolAttachments, onlooker } =
-    shared;
+  const {
+    config,
+    stateDir,
+    secrets,
+    diagnostics,
+    notify,
+    onProblem,
+    events,
+    enforcement,
+    log,
+    cache,
+    scanner,
+    toolAttachments,
+    extraObserver,
+  } = shared;
   const mark = newMark();
   const name = number === 0 ? String(process.pid) : `${process.pid}-${number}`;
-  const records = createRecords({ config, stateDir, secrets, notify, name, recordTo, onlooker });
+  const records = createRecords({ config, stateDir, secrets, notify, name, recordTo, extraObserver });
   const running = createRunningRecord(stateDir, mark, onProblem);
   const health = publishHealth(() => connection.health(), secrets.redact, running);
   const launch = (spec: AgentSpec) => {
@@ -106,7 +119,9 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
       const daemons = findDaemons(mark);
       if (daemons.length === 0) return;
       const { names, end } = describeDaemons(daemons);
-      notify(`agents left these processes running, in groups of their own: ${names}. They are not ended; to end them: ${end}`);
+      notify(
+        `agents left these processes running in their own process groups: ${names}. Switchboard does not stop them; to stop them, run: ${end}`,
+      );
       rememberDaemons(stateDir, mark, daemons);
     } catch (error) {
       diagnostics.log('debug', `cannot look for processes that agents left running: ${(error as Error).message}`);

@@ -9,10 +9,12 @@ export function cleanUp(stateDir: string, onProblem: (error: unknown) => void, n
   removeDrafts(stateDir, onProblem);
   compactSessions(stateDir).catch((error: Error) => notify(`sessions.jsonl could not be compacted: ${error.message}`));
   const { ended, daemons } = endLeftovers(stateDir, onProblem);
-  if (ended > 0) notify(`ended ${ended} agent process(es) that an earlier switchboard left behind`);
+  if (ended > 0) notify(`stopped ${ended} agent process(es) that an earlier switchboard left behind`);
   if (daemons.length === 0) return;
   const { names, end } = describeDaemons(daemons);
-  notify(`these processes of earlier agents still run, in groups of their own: ${names}. They are not ended; to end them: ${end}`);
+  notify(
+    `these processes of earlier agents are still running in their own process groups: ${names}. Switchboard does not stop them; to stop them, run: ${end}`,
+  );
 }
 
 /** Windows cannot replace an open file. */

@@ -1,4 +1,5 @@
-// `host_tools.modules`: ES modules whose tools agents may call. They run in this very process, so only the user's own configuration may name them.
+// `host_tools.modules`: ES modules whose tools agents may call. They run in this process, so only the user's own configuration may name
+// them.
 import { pathToFileURL } from 'node:url';
 import type { HostTool, JsonSchema } from '../mcp/server/tool.ts';
 import { type HostFunction, SetupFailure } from './api.ts';
@@ -6,7 +7,7 @@ import { hostFunctions, type Named } from './host-tools.ts';
 
 const HINT = 'see "Tools of your own" in docs/tools.md';
 
-/** `others` are the tools there are besides. Throws a SetupFailure that names the module and what is wrong with it. */
+/** `others` are the existing tools. Throws a SetupFailure that names the module and its problem. */
 export async function toolsOfModules(files: readonly string[], others: readonly Named[]): Promise<readonly HostTool[]> {
   const functions: HostFunction[] = [];
   for (const [index, file] of files.entries()) functions.push(...(await functionsIn(file, `host_tools.modules[${index}]: ${file}`)));
@@ -22,7 +23,7 @@ async function functionsIn(file: string, place: string): Promise<readonly HostFu
   }
   const tools = module.tools ?? module.default;
   if (!Array.isArray(tools))
-    throw new SetupFailure('TOOL_INVALID', `${place}: exports no list of tools, as "tools" or as its default`, HINT);
+    throw new SetupFailure('TOOL_INVALID', `${place}: exports no list of tools, neither as "tools" nor as default`, HINT);
   return tools.map((tool: Partial<HostFunction> | null, n) => {
     const at = `${place}: tools[${n}]`;
     const wrong = problemOf(tool);
@@ -37,7 +38,7 @@ function problemOf(tool: Partial<HostFunction> | null): string | undefined {
   return typeof tool.run === 'function' ? undefined : '"run" is not a function';
 }
 
-/** A schema of a library's (zod 4, say) by the interface that such libraries share. */
+/** A schema from a library such as zod 4, by the interface that these libraries share. */
 type LibrarySchema = {
   readonly '~standard': {
     readonly jsonSchema?: { input(options: { target: string }): JsonSchema };
@@ -46,13 +47,13 @@ type LibrarySchema = {
 };
 type Checked = { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly { readonly message: string }[] };
 
-/** Agents are shown a JSON Schema; what the function gets has been through its own schema, with defaults and all. */
+/** Agents see a JSON Schema; the function receives arguments parsed by its own schema, with defaults applied. */
 function withJsonSchema(tool: HostFunction, at: string): HostFunction {
   const given = tool.inputSchema as JsonSchema | LibrarySchema | undefined;
   if (given === undefined || !('~standard' in given)) return tool;
   const { jsonSchema, validate } = (given as LibrarySchema)['~standard'];
   if (!jsonSchema)
-    throw new SetupFailure('TOOL_INVALID', `${at}: its schema cannot be turned into a JSON Schema; with zod, take 4.2 or later`, HINT);
+    throw new SetupFailure('TOOL_INVALID', `${at}: its schema cannot be converted to a JSON Schema; with zod, use 4.2 or later`, HINT);
   const inputSchema = jsonSchema.input({ target: 'draft-2020-12' });
   return {
     ...tool,

@@ -55,7 +55,7 @@ export async function acp(options: AcpOptions, editor: ClientStreams = { input: 
     notify: notice,
     policy: options,
     logLevel: options.logLevel,
-    onlooker: attachment?.onlooker,
+    extraObserver: attachment?.extraObserver,
     scanner: new Scanner(createBufferCollector()),
   });
   reportCrashes(() => switchboard.secrets.redact);

@@ -1,4 +1,4 @@
-// `switchboard completion SHELL`: a small script for the shell that asks us for each word, so that it never falls behind the commands.
+// `switchboard completion SHELL`: prints a small script that asks switchboard for each word, so that it never becomes outdated.
 import type { Command, Option } from 'commander';
 import { PRESETS } from '../app/read-policy.ts';
 import { nearestOf } from '../policy/format/nearest.ts';
@@ -48,7 +48,7 @@ export function completion(shell: string): number {
   return 0;
 }
 
-/** Prints what the last of the words may become, one a line; nothing where the shell should offer files. */
+/** Prints the completions of the last word, one per line; nothing where the shell should complete files. */
 export async function complete(program: Command, words: readonly string[]): Promise<number> {
   const before = words.slice(0, -1);
   const typed = words.at(-1) ?? '';
@@ -76,7 +76,7 @@ async function candidates(program: Command, before: readonly string[], typed: st
   return operands.length === 0 ? operandsOf(pathOf(command)) : [];
 }
 
-/** What stands where a name is expected. */
+/** The names that fit where a command expects a name. */
 async function operandsOf(words: string): Promise<readonly string[]> {
   if (words === 'connect' || words === 'disconnect') return EDITORS.map(({ id }) => id);
   if (words === 'agents add') return bundledCatalogue().map(({ id }) => id);
@@ -92,7 +92,7 @@ async function valuesOf(option: string): Promise<readonly string[]> {
   return option === 'print' ? Object.keys(SNIPPETS) : [];
 }
 
-/** A shell must not be bothered with a configuration that is not valid. */
+/** Completion must not report an invalid configuration. */
 async function agentNames(): Promise<readonly string[]> {
   return resolveConfig({ isOnlyShown: true }, () => {}).then(
     ({ config }) => config.agents.map(({ name }) => name),

@@ -4,7 +4,7 @@ import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { assemble } from '../app/assemble.ts';
 import type { Listener } from '../app/events.ts';
 import type { EnforcedPolicy } from '../app/policy.ts';
-import type { Onlooker } from '../app/records.ts';
+import type { ExtraObserver } from '../app/records.ts';
 import { type Config, managedPolicyFile, type PolicySource } from '../config/config.ts';
 import type { Connection } from '../proxy/api.ts';
 import type { Secrets } from '../redaction/redact.ts';
@@ -46,7 +46,7 @@ export async function startInProcessProxy(
     readonly notify?: (text: string) => void;
     /** Agents may not write, so the configured workspace, which can write and run commands, is off. */
     readonly isReadOnly?: boolean;
-    readonly onlooker?: (secrets: Secrets) => Onlooker;
+    readonly extraObserver?: (secrets: Secrets) => ExtraObserver;
   } = {},
 ): Promise<InProcessProxy> {
   const { config: found, files, stateDir } = await resolveConfig(options);
@@ -61,7 +61,7 @@ export async function startInProcessProxy(
     policy: options,
     logLevel,
     ...(more.events && { events: more.events }),
-    onlooker: more.onlooker,
+    extraObserver: more.extraObserver,
   });
   const [toProxy, fromProxy] = [new PassThrough(), new PassThrough()];
   const { connection, transcripts } = switchboard.connect({ input: toProxy, output: fromProxy }, record);

@@ -25,18 +25,18 @@ export function onInterrupts(cancel: () => boolean, kill: () => void): Interrupt
     process.exit(codeOf(signal));
   }
   const interrupted = () => void (isEnding || !cancel() ? atOnce('SIGINT') : undefined);
-  const told = (signal: NodeJS.Signals) => {
+  const onSignal = (signal: NodeJS.Signals) => {
     if (isEnding) atOnce(signal);
     isEnding = true;
     end(new CommandFailure(codeOf(signal), `ended by ${signal}`));
   };
   process.on('SIGINT', interrupted);
-  for (const signal of ENDING) process.on(signal, told);
+  for (const signal of ENDING) process.on(signal, onSignal);
   return {
     ended,
     stop() {
       process.off('SIGINT', interrupted);
-      for (const signal of ENDING) process.off(signal, told);
+      for (const signal of ENDING) process.off(signal, onSignal);
     },
   };
 }
@@ -46,9 +46,9 @@ export function onInterrupts(cancel: () => boolean, kill: () => void): Interrupt
  * Handlers are installed first, so that a signal during the start does not end only us.
  */
 export function startUnderSignals(start: () => ChildProcess): { readonly child: ChildProcess; check(): void; stop(): void } {
-  let told: NodeJS.Signals | undefined;
+  let received: NodeJS.Signals | undefined;
   const pass = (signal: NodeJS.Signals) => {
-    told = signal;
+    received = signal;
     if (signal !== 'SIGINT' || process.stdin.isTTY !== true) child.kill(signal);
   };
   const signals: readonly NodeJS.Signals[] = ['SIGINT', ...ENDING];
@@ -67,8 +67,8 @@ export function startUnderSignals(start: () => ChildProcess): { readonly child: 
     child,
     /** Throws if a signal ended the program. */
     check() {
-      const isUnharmed = told === 'SIGINT' && child.exitCode === 0;
-      if (told !== undefined && !isUnharmed) throw new CommandFailure(codeOf(told), `ended by ${told}`);
+      const isUnharmed = received === 'SIGINT' && child.exitCode === 0;
+      if (received !== undefined && !isUnharmed) throw new CommandFailure(codeOf(received), `ended by ${received}`);
     },
     stop,
   };

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import os from 'node:os';
 import { PassThrough } from 'node:stream';
 import { VERSION } from '../app/package-files.ts';
-import { type Conversations, converse } from '../client/sessions.ts';
+import { type AgentSessions, openAgentSessions } from '../client/sessions.ts';
 import type { Agents } from '../mcp/agents-as-tools/agents-server.ts';
 import { tokenKey } from '../mcp/server/tool-server.ts';
 import { type HttpHandler, type HttpListener, openHttpListener, type TokenHolder } from '../mcp/transports/http-listener.ts';
@@ -25,7 +25,7 @@ export async function mcp(options: McpOptions): Promise<number> {
   const [toProxy, fromProxy] = [new PassThrough(), new PassThrough()];
   const proxied = acp(options, { input: toProxy, output: fromProxy });
   proxied.catch(() => {}); // awaited below; avoids an unhandled rejection until then
-  const agents = converse(fromProxy, toProxy, { name: 'switchboard-mcp', version: VERSION });
+  const agents = openAgentSessions(fromProxy, toProxy, { name: 'switchboard-mcp', version: VERSION });
   const { serveAgentsOnStdio, serveAgentsOverHttp } = await import('../mcp/agents-as-tools/agents-server.ts');
   const served = { agents: withStored(agents), cwd: process.cwd(), version: VERSION };
   if (port === undefined) {
@@ -42,7 +42,7 @@ export async function mcp(options: McpOptions): Promise<number> {
 }
 
 /** Adds the stored transcripts of earlier sessions. */
-function withStored(agents: Conversations): Agents {
+function withStored(agents: AgentSessions): Agents {
   const dir = transcriptsDir(stateDir(process.env, os.homedir(), process.platform));
   return {
     ...agents,
@@ -55,7 +55,7 @@ function withStored(agents: Conversations): Agents {
   };
 }
 
-async function listen(handle: HttpHandler, port: number, agents: Conversations): Promise<HttpListener> {
+async function listen(handle: HttpHandler, port: number, agents: AgentSessions): Promise<HttpListener> {
   const given = process.env.SWITCHBOARD_MCP_TOKEN;
   const token = given !== undefined && given.length >= 32 ? given : randomBytes(32).toString('base64url');
   const client: TokenHolder = { onRevoke: () => () => {} };

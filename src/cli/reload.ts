@@ -31,9 +31,9 @@ export function reloadOnChange(flags: ConfigFlags, first: Read, switchboard: Ass
       if (isStopped || (!isAsked && isAlike(current, config))) return;
       if (origin === 'none' && first.files.length > 0) throw new Error('the configuration file is gone');
       for (const text of notices) notice(text);
-      const { isTaken, said, later } = switchboard.reconfigure(config);
+      const { isTaken, message, later } = switchboard.reconfigure(config);
       if (isTaken) current = config;
-      notice(isTaken ? `reloaded the configuration for new sessions (${said})` : `the configuration did not change: ${said}`);
+      notice(isTaken ? `reloaded the configuration for new sessions (${message})` : `the configuration did not change: ${message}`);
       if (later.length > 0) notice(`restart switchboard to apply changes to ${later.join(', ')}`);
     } catch (error) {
       notice(`THE NEW CONFIGURATION IS INVALID; keeping the previous one: ${(error as Error).message}`);

@@ -1,4 +1,4 @@
-// `switchboard serve`: the web console. To the proxy in this very process it is an editor like any other.
+// `switchboard serve`: the web console. It is an ordinary client of the proxy in this process.
 
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -16,10 +16,10 @@ import { writeLinkFile } from './serve/link-file.ts';
 import { openHere, portOf } from './serve/open-console.ts';
 import { defaultPolicy } from './serve/policy-store.ts';
 
-// A link in the user's browser, without a shell in between.
+// Opens a link in the user's browser, without a shell.
 const PROGRAMS: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: 'open', win32: 'explorer.exe' };
 
-/** Returns how to remove the file that leads to the link, which lies in `dir`. */
+/** The link is in a file in `dir`; returns a function that removes the file. */
 export function openBrowser(link: string, dir: string, failed: () => void): () => void {
   const file = path.join(dir, `open-console-${process.pid}.html`);
   try {
@@ -36,7 +36,7 @@ export function openBrowser(link: string, dir: string, failed: () => void): () =
 
 export type ServeOptions = AcpOptions & { readonly port?: string; readonly open?: true };
 
-/** Serves until it is told to end; returns the exit code. */
+/** Serves until a signal or the page ends it; returns the exit code. */
 export async function serve(options: ServeOptions): Promise<number> {
   const port = portOf(options.port);
   const { stateDir } = surroundings(options);
@@ -44,7 +44,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const otherwise = defaultPolicy(options);
   const inside = await startInProcessProxy(options, {
     policyIfNone: otherwise.source(),
-    onlooker(secrets) {
+    extraObserver(secrets) {
       frames = createFrames(secrets, path.join(stateDir, 'frames'));
       return frames.observer;
     },
@@ -57,7 +57,7 @@ export async function serve(options: ServeOptions): Promise<number> {
       otherwise,
       frames: frames as Frames,
       port,
-      connect: () => ({ input, output, judged: connection.judged, byUser: connection.byUser }),
+      connect: () => ({ input, output, evaluatedRequest: connection.evaluatedRequest, byUser: connection.byUser }),
     });
     const signalled = onSignals(inside.kill, () => void opened.stop());
     const isAsking =
@@ -74,7 +74,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   }
 }
 
-/** The link is for the user alone, so it is shown where the user is, and goes into no log. */
+/** The link is a credential, so it is shown to the user and never logged. */
 function announce(opened: Console, openFrom: string | undefined, isAsking: boolean): () => void {
   const link = opened.link();
   const say = (text: string) => void process.stdout.write(text);
@@ -90,7 +90,7 @@ function announce(opened: Console, openFrom: string | undefined, isAsking: boole
   return tidyUp;
 }
 
-/** The first ends everything in good order, the second at once. What is returned says what code a signal stands for, if there was one. */
+/** The first signal shuts down cleanly, the second at once. The returned function gives the exit code of the signal, if there was one. */
 function onSignals(kill: () => void, end: () => void): () => number | undefined {
   let code: number | undefined;
   for (const [signal, number] of Object.entries({ SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }))

@@ -125,7 +125,7 @@ export function createClient(input: Source, output: Sink, handlers: ClientHandle
     },
     notify(method, params) {
       if (isOver) return;
-      void connection.sendNotification(method, ...(params === undefined ? [] : [params])).catch(() => {}); // `closed` tells of the failure
+      void connection.sendNotification(method, ...(params === undefined ? [] : [params])).catch(() => {}); // `closed` reports the failure
     },
     close() {
       transport.writer.end();

@@ -23,26 +23,26 @@ export type Usage = {
 };
 
 export type PermissionOption = { readonly optionId: string; readonly name: string; readonly kind: string };
-export type PermissionAsked = { readonly title: string; readonly options: readonly PermissionOption[] };
+export type PermissionRequest = { readonly title: string; readonly options: readonly PermissionOption[] };
 
 /** The caller's side of a turn. */
-export type Companion = {
+export type TurnHandlers = {
   readonly signal: AbortSignal;
   readonly progress: (text: string) => void;
   /** Resolves to the id of the chosen option; undefined rejects the request. */
-  permission(asked: PermissionAsked, signal: AbortSignal): Promise<string | undefined>;
+  permission(request: PermissionRequest, signal: AbortSignal): Promise<string | undefined>;
 };
 
 export type Opened = { readonly sessionId: string; readonly agent: string | undefined };
 export type AgentShown = { readonly name: string; readonly title: string };
 
-export type Conversations = {
+export type AgentSessions = {
   agents(): Promise<readonly AgentShown[]>;
   open(cwd: string, agent: string | undefined): Promise<Opened>;
   /** Reopens an earlier session, by `session/resume` if the agent supports it. */
   reopen(sessionId: string, cwd: string): Promise<void>;
   isOpen(sessionId: string): boolean;
-  prompt(sessionId: string, text: string, companion: Companion): Promise<Turn>;
+  prompt(sessionId: string, text: string, handlers: TurnHandlers): Promise<Turn>;
   cancel(sessionId: string): void;
   list(): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** The transcript of a session of this process. */
@@ -52,12 +52,12 @@ export type Conversations = {
 };
 
 /** The client methods that this caller serves. */
-export type Lent = {
+export type ServedMethods = {
   readonly capabilities: Capabilities;
   serve(sessionId: string, method: string, params: unknown): Promise<unknown>;
 };
 
-const NOTHING_LENT: Lent = {
+const NOTHING_SERVED: ServedMethods = {
   capabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
   async serve(_, method) {
     throw new ClientError(-32601, `Method not found: ${method}`);
@@ -73,21 +73,21 @@ type Running = {
   readonly calls: Map<string, ToolCallSeen>;
   readonly files: Set<string>;
   usage: Usage;
-  readonly companion: Companion;
+  readonly handlers: TurnHandlers;
   readonly over: Promise<void>;
 };
 
-export function converse(
+export function openAgentSessions(
   input: Readable,
   output: Writable,
   clientInfo: { readonly name: string; readonly version: string },
-  lent: Lent = NOTHING_LENT,
-): Conversations {
+  served: ServedMethods = NOTHING_SERVED,
+): AgentSessions {
   const live = new Map<string, Live>();
   const client: Client = createClient(input, output, { request, notification });
   const ready = client.request('initialize', {
     protocolVersion: 1,
-    clientCapabilities: lent.capabilities,
+    clientCapabilities: served.capabilities,
     clientInfo,
   }) as Promise<InitializeResult>;
   ready.catch(() => {}); // the first request reports the failure
@@ -110,14 +110,14 @@ export function converse(
       note(session, words);
       if (!turn) return;
       turn.text += words;
-      turn.companion.progress(words);
+      turn.handlers.progress(words);
     }
     if (update.sessionUpdate === 'usage_update' && turn) turn.usage = usageOf(update);
     if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') {
-      const told = turn && noteCall(turn, update);
-      if (!told) return;
-      note(session, `\n[${told}]\n`);
-      turn?.companion.progress(told);
+      const summary = turn && noteCall(turn, update);
+      if (!summary) return;
+      note(session, `\n[${summary}]\n`);
+      turn?.handlers.progress(summary);
     }
   }
   async function request(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
@@ -126,10 +126,10 @@ export function converse(
       toolCall?: { title?: string };
       options?: PermissionOption[];
     };
-    if (method !== 'session/request_permission') return lent.serve(String(sessionId), method, params);
-    const companion = live.get(sessionId)?.turn?.companion;
-    if (!companion || !options) return CANCELLED;
-    const chosen = await companion.permission({ title: toolCall?.title ?? 'a tool', options }, signal);
+    if (method !== 'session/request_permission') return served.serve(String(sessionId), method, params);
+    const handlers = live.get(sessionId)?.turn?.handlers;
+    if (!handlers || !options) return CANCELLED;
+    const chosen = await handlers.permission({ title: toolCall?.title ?? 'a tool', options }, signal);
     return chosen === undefined ? CANCELLED : { outcome: { outcome: 'selected', optionId: chosen } };
   }
 
@@ -156,21 +156,21 @@ export function converse(
       await client.request(method, { sessionId, cwd, mcpServers: [] });
       liveOf(sessionId);
     },
-    async prompt(sessionId, text, companion) {
+    async prompt(sessionId, text, handlers) {
       const session = liveOf(sessionId);
-      // One that was taken back is ending, and worth waiting for.
-      while (session.turn?.companion.signal.aborted) await session.turn.over;
+      // A cancelled turn is about to end, so wait for it.
+      while (session.turn?.handlers.signal.aborted) await session.turn.over;
       if (session.turn)
         throw new ClientError(-32600, `Session "${sessionId}" is still busy with another prompt; wait for it, or cancel it`);
       let end = () => {};
       const over = new Promise<void>((resolve) => {
         end = resolve;
       });
-      const turn: Running = { text: '', calls: new Map(), files: new Set(), usage: {}, companion, over };
+      const turn: Running = { text: '', calls: new Map(), files: new Set(), usage: {}, handlers, over };
       session.turn = turn;
       note(session, `${session.words === '' ? '' : '\n\n'}> ${text.replaceAll('\n', '\n> ')}\n\n`);
       const cancel = () => client.notify('session/cancel', { sessionId });
-      companion.signal.addEventListener('abort', cancel, { once: true });
+      handlers.signal.addEventListener('abort', cancel, { once: true });
       try {
         const answer = (await client.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] })) as {
           stopReason?: unknown;
@@ -183,7 +183,7 @@ export function converse(
           usage: typeof totalTokens === 'number' ? { ...turn.usage, tokens: totalTokens } : turn.usage,
         };
       } finally {
-        companion.signal.removeEventListener('abort', cancel);
+        handlers.signal.removeEventListener('abort', cancel);
         session.turn = undefined;
         end();
       }
@@ -207,7 +207,7 @@ function usageOf({ used, size, cost }: Update): Usage {
   };
 }
 
-/** Keeps what an update says of a tool call; returns words for it when it is new or over. */
+/** Records a tool call update; returns a line of text if the call is new or has ended. */
 function noteCall(turn: Running, update: Update): string | undefined {
   const { toolCallId, title, kind, status, content, locations } = update;
   if (toolCallId === undefined) return undefined;

@@ -49,12 +49,12 @@ function readHashes(file: string): readonly string[] {
 }
 
 /** Whether the fast parser reads the same values as the strict one. */
-function isReadAlike(source: Source, careful: Document | undefined): boolean {
+function isReadAlike(source: Source, strict: Document | undefined): boolean {
   try {
     const quick = readQuickly(source);
     const servers: Path = ['agent_servers'];
     return (
-      JSON.stringify(quick.value) === JSON.stringify(careful?.value) && quick.keys(servers).join('\n') === careful?.keys(servers).join('\n')
+      JSON.stringify(quick.value) === JSON.stringify(strict?.value) && quick.keys(servers).join('\n') === strict?.keys(servers).join('\n')
     );
   } catch {
     return false;

@@ -18,13 +18,13 @@ export function settingsOf(layer: Layer, documents: readonly Document[]): readon
   for (const [index, route] of layer.routes.entries())
     for (const setting of leaves(route, ['routes', index])) found.set(setting.key, setting);
   for (const { path, value } of defaults(configJsonSchema(), [...layer.agents.keys()]))
-    if (!isSaid(showPath(path), found)) found.set(showPath(path), { path, key: showPath(path), value, origin: { kind: 'default' } });
+    if (!isSet(showPath(path), found)) found.set(showPath(path), { path, key: showPath(path), value, origin: { kind: 'default' } });
   // Each file's policy gets its own line.
   return [...found.values(), ...layer.policies.flatMap((policy) => leaves(policy))];
 }
 
 /** Whether the file sets this key or a key below it. */
-const isSaid = (key: string, found: ReadonlyMap<string, Setting>): boolean =>
+const isSet = (key: string, found: ReadonlyMap<string, Setting>): boolean =>
   found.has(key) || [...found.keys()].some((one) => one.startsWith(`${key}.`));
 
 const MERGED_ELSEWHERE = ['$schema', 'agent_servers', 'default_agent', 'routes', 'policy'];

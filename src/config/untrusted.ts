@@ -40,14 +40,14 @@ export function pickUntrusted(document: Document, agents: readonly string[]): Pi
     else picked.push({ document, path: place, value: { cwd, agent } });
   }
   // A project policy may tighten. Its allow rules apply only after the user trusts the policy file.
-  const isPolicy = typeof policy === 'string' ? isBeside(policy) : fields(policy) === policy;
+  const isPolicy = typeof policy === 'string' ? isInProject(policy) : fields(policy) === policy;
   const policies = policy !== undefined && isPolicy ? [{ document, path: ['policy'], value: policy }] : [];
   if (policy !== undefined && !isPolicy) ignore('"policy"', 'it must be an inline policy, or a file in this directory or below');
   return { layer: { ...EMPTY_LAYER, defaultAgent, routes: picked, policies }, notices: shorten(file, notices) };
 }
 
 // Must stay inside the project: a message may quote the file.
-function isBeside(file: string): boolean {
+function isInProject(file: string): boolean {
   return !path.isAbsolute(file) && !file.split(/[\\/]/).includes('..');
 }
 

@@ -115,15 +115,15 @@ export function watchFiles(
     for (const [folder, inode] of wanted) {
       if (inode === undefined || watchers.has(folder)) continue;
       try {
-        const watcher = watch(folder, { persistent: false }, soon).on('error', soon);
+        const watcher = watch(folder, { persistent: false }, schedule).on('error', schedule);
         watchers.set(folder, { watcher, inode });
       } catch (error) {
         if (poll === undefined) onProblem(error);
-        poll ??= setInterval(soon, pollMs).unref();
+        poll ??= setInterval(schedule, pollMs).unref();
       }
     }
   }
-  function soon(): void {
+  function schedule(): void {
     if (isClosed) return;
     const now = process.uptime() * 1000; // avoids loading `performance`
     if (timer === undefined) firstAt = now;
@@ -148,7 +148,7 @@ export function watchFiles(
   async function begin(): Promise<void> {
     arm();
     for (const file of files) contents.set(file, await contentOf(file));
-    soon(); // catches changes during the first read
+    schedule(); // catches changes during the first read
   }
 
   const ready = begin();

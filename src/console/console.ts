@@ -29,7 +29,7 @@ export type Connected = {
   readonly input: Readable;
   readonly output: Writable;
   /** The policy's result for a request, by its id on this connection. */
-  readonly judged: (id: string) => PolicyResult | undefined;
+  readonly evaluatedRequest: (id: string) => PolicyResult | undefined;
   readonly byUser: ByUser;
 };
 
@@ -111,7 +111,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   });
   function consoleClient(): ConsoleClient {
     if (made) return made;
-    const { input, output, judged, byUser } = deps.connect();
+    const { input, output, evaluatedRequest, byUser } = deps.connect();
     const clientInfo = { name: 'switchboard-console', title: 'Switchboard console', version };
     made = createConsoleClient(input, output, {
       state,
@@ -119,7 +119,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
       redact,
       clientInfo,
       cwd,
-      judged,
+      evaluatedRequest,
       byUser,
       transcript: deps.transcripts.read,
       directoriesOf: deps.directoriesOf,

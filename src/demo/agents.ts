@@ -38,7 +38,7 @@ const sketcher: AgentProfile = {
   },
   modes: [
     { id: 'ask', name: 'Ask', description: 'Asks before each edit and each command', preapproved: [] },
-    { id: 'code', name: 'Code', description: 'Edits unasked, asks before each command', preapproved: ['edit'] },
+    { id: 'code', name: 'Code', description: 'Edits without asking, asks before each command', preapproved: ['edit'] },
   ],
   configOptions: [
     {

@@ -7,24 +7,24 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const milliseconds = z.int().min(1).max(LONGEST_TIMER_MS);
 
 const commandOptions = z.strictObject({
-  name: z.string().min(1).describe('Its name for agents: lower-case letters, digits and underscores, and unique.'),
-  description: z.string().min(1).describe('What it is for; agents decide by this text whether to call it.'),
+  name: z.string().min(1).describe('The tool name for agents: unique, with lower-case letters, digits and underscores.'),
+  description: z.string().min(1).describe('What the tool does. Agents decide by this text whether to call it.'),
   command: z.string().min(1).describe('The program to start, found through PATH and run without a shell.'),
   input_schema: z
     .record(z.string(), z.unknown())
     .optional()
-    .describe('A JSON Schema with `"type": "object"`; a call that does not fit is refused. Without it: no arguments.'),
+    .describe('A JSON Schema with `"type": "object"`; switchboard rejects calls that violate it. Default: no arguments.'),
   args: z
     .array(z.string())
     .optional()
     .describe(
-      '`{x}` stands for the argument `x`. Alone, it becomes one argument, or one for each element of a list, or none when it was not given; within a word, text.',
+      '`{x}` is replaced by the argument `x`. On its own, it becomes one argument, one per element of a list, or none if `x` is missing; inside a word, it becomes text.',
     )
     .meta({ default: [] }),
-  cwd: z.string().min(1).optional().describe("Where it runs, if not in the session's directory."),
+  cwd: z.string().min(1).optional().describe("The working directory. Default: the session's directory."),
   timeout_ms: milliseconds
     .optional()
-    .describe('How long it may take; then it is ended with everything it started.')
+    .describe('The time limit. Switchboard then stops the program and everything it started.')
     .meta({ default: COMMAND_TIMEOUT_MS }),
 });
 
@@ -39,13 +39,13 @@ export const hostToolsOptions = z
     delegate: switchOf('`delegate`: an agent may ask another, in a session of its own.', HOST_TOOLS_DEFAULTS.delegate),
     without: z.array(z.enum(OWN_TOOLS)).describe('Names of built-in tools to leave out, including `session_info`.').meta({ default: [] }),
     redact_results: switchOf(
-      'Whether known secrets and what looks like a key are taken out of results before an agent reads them.',
+      'Whether switchboard redacts known secrets and likely keys in results before an agent reads them.',
       HOST_TOOLS_DEFAULTS.redactResults,
     ),
-    commands: z.array(commandOptions).describe('Tools of your own: programs that agents may call.').meta({ default: [] }),
+    commands: z.array(commandOptions).describe('Your own tools: programs that agents may call.').meta({ default: [] }),
     modules: z
       .array(z.string().min(1))
-      .describe('ES modules with tools of your own, relative to this file; they run in the switchboard itself.')
+      .describe('ES modules with your own tools, relative to this file; they run inside the switchboard process.')
       .meta({ default: [] }),
   })
   .partial()
@@ -57,8 +57,8 @@ export const mcpServerOptions = z
     command: z.string().min(1).optional().describe('The program to start, found through PATH and run without a shell.'),
     args: z.array(z.string()).optional().describe('Its arguments. References are replaced at start.').meta({ default: [] }),
     env: z.record(z.string(), z.string()).optional().describe('Variables added to its environment.').meta({ default: {} }),
-    cwd: z.string().min(1).optional().describe('The directory it is started in.'),
-    url: z.string().min(1).optional().describe('Where it is, for one that is reached over HTTP instead.'),
+    cwd: z.string().min(1).optional().describe('The working directory of the program.'),
+    url: z.string().min(1).optional().describe('The URL of a server that is reached over HTTP.'),
     headers: z.record(z.string(), z.string()).optional().describe('Headers sent to it; references are replaced.').meta({ default: {} }),
     expose: z
       .enum(['gateway', 'direct'])

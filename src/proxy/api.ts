@@ -9,7 +9,7 @@ import type { SessionLog } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { Transport } from '../transports/transport.ts';
 import type { Limits } from '../wire/frame.ts';
-import type { Watcher } from '../wire/observer.ts';
+import type { ConnectionRecords } from '../wire/observer.ts';
 import type { Scanner } from '../wire/scanner/scanner.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { AgentHealth } from './agents/agent.ts';
@@ -40,7 +40,7 @@ export type ConnectionOptions = {
   readonly workspace?: Workspace | undefined;
   readonly servesMissing?: boolean | undefined;
   /** Creates the observer of a connection, by name. */
-  readonly watch?: (connection: string, side: 'editor' | 'agent') => Watcher;
+  readonly watch?: (connection: string, side: 'editor' | 'agent') => ConnectionRecords;
   /** The transcripts of sessions, for agents that cannot replay them. */
   readonly transcripts?: TranscriptSource | undefined;
   /** Host tools for agents; without them, sessions are opened exactly as the client opens them. */
@@ -70,17 +70,17 @@ export type Connection = {
   /** Answers a permission request or elicitation in place of the client; false when it is no longer open. */
   answer(answer: ElsewhereAnswer): boolean;
   /** The policy's decision about an open request, by the id that the client knows. */
-  judged(id: string): Evaluated | undefined;
+  evaluatedRequest(id: string): Evaluated | undefined;
   /** Cancels the turns of a session; false for an unknown session. */
   cancel(sessionId: string): boolean;
   /** Whether the policy lets the user read or edit a file of a session outside the client. */
   byUser(sessionId: string, act: 'read' | 'edit', file: string): GateVerdict;
-  /** Ends an agent's processes in good order and starts another; false for an unknown agent. */
+  /** Stops an agent's processes cleanly and starts new ones; false for an unknown agent. */
   restart(name: string): boolean;
   /** Takes an agent out of service until it is restarted; false for an unknown agent. */
   stopAgent(name: string, how: HowToStop): boolean;
   /** The host tools of each session, and whether its agent has connected to them. */
-  lent(): readonly HostToolsState[];
+  hostToolsState(): readonly HostToolsState[];
   /** The newest frame, to explain a delay. */
   lastFrame(): { readonly method: string | undefined; readonly bytes: number };
 };

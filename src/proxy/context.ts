@@ -81,11 +81,11 @@ export type Counters = {
 };
 
 const COUNTED: Readonly<Record<keyof Counters, string>> = {
-  strayAnswers: 'answers that nobody waited for',
+  strayAnswers: 'unexpected answers',
   refusedFromAgents: 'refused lines from agents',
   refusedFromClient: 'refused lines from the editor',
-  lateUpdates: 'updates for sessions that are closed',
-  unsentToAgents: 'notifications for agents that are gone',
+  lateUpdates: 'updates for closed sessions',
+  unsentToAgents: 'notifications for exited agents',
 };
 
 export const noCounts = (): Counters => ({
@@ -96,7 +96,7 @@ export const noCounts = (): Counters => ({
   unsentToAgents: 0,
 });
 
-/** A summary in one line; undefined when every frame reached somebody. */
+/** A summary in one line; undefined when every frame was delivered. */
 export function countsMessage(counters: Counters): string | undefined {
   const counted = (Object.keys(COUNTED) as (keyof Counters)[]).flatMap((key) =>
     counters[key] > 0 ? [`${counters[key]} ${COUNTED[key]}`] : [],

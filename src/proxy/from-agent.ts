@@ -19,7 +19,7 @@ import { lookForTools } from './tools/confirm-tools.ts';
 import type { DelegatedSession } from './tools/delegation.ts';
 import { kindActedOn } from './turns/session-update.ts';
 
-/** What is held back for one agent; beyond it frames pass, since holding back the rest would hold back the answer too. */
+/** The limit of held frames per agent. Beyond it frames pass: holding the rest would also hold the answer. */
 const MAX_EARLY_BYTES = 16 * 1024 * 1024;
 
 export function fromAgent(proxy: ProxyParts, agent: Agent, came: Frame): void {
@@ -33,7 +33,7 @@ export function fromAgent(proxy: ProxyParts, agent: Agent, came: Frame): void {
   if (isUnheardOf && agent.openings > 0 && frame.kind === 'notification' && hold(agent, nativeId, frame)) return;
   if (agent.refused.has(nativeId)) return forNobody(proxy, agent, frame);
   if (isUnheardOf && isEnded(agent, nativeId) && !isAsIfDirect(proxy, agent)) return forNobody(proxy, agent, frame);
-  pass(proxy, agent, known ?? meet(proxy, agent, nativeId), frame);
+  pass(proxy, agent, known ?? discover(proxy, agent, nativeId), frame);
 }
 
 function pass(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame): void {
@@ -57,7 +57,7 @@ function unroutable(proxy: ProxyParts, agent: Agent, frame: Frame): void {
   else proxy.context.counters.refusedFromAgents++;
 }
 
-/** Clients drop updates of unknown sessions, and agents send some before the answer that opens the session. */
+/** Holds updates of unknown sessions: clients drop them, and agents send some before the answer that opens the session. */
 function hold(agent: Agent, nativeId: string, frame: Frame): boolean {
   if (agent.earlyBytes > MAX_EARLY_BYTES) return false;
   const held = agent.early.get(nativeId) ?? [];
@@ -67,26 +67,26 @@ function hold(agent: Agent, nativeId: string, frame: Frame): boolean {
   return true;
 }
 
-/** The client has left the session, or never was in it. A request still needs an answer, or its agent waits for ever. */
+/** The client left the session, or never opened it. A request still needs an answer, or its agent waits forever. */
 function forNobody(proxy: ProxyParts, agent: Agent, frame: Frame): void {
   proxy.context.counters.lateUpdates++;
   const sessionId = sessionIdOf(frame) ?? '';
   if (frame.kind === 'request') agent.fail(idTextOf(frame), failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
 }
 
-/** An agent may number its sessions anew after each start: an id that ended on an earlier connection may be the session it is opening now.
+/** An agent may reuse session ids after each start: an id that ended on an earlier connection may be the session it is opening now.
  * One that ended on this connection stays ended until the agent has opened it again. */
 function isEnded({ ended, openings, generation }: Agent, nativeId: string): boolean {
   const endedIn = ended.get(nativeId);
   return endedIn !== undefined && (openings === 0 || endedIn === generation);
 }
 
-/** One agent, one process, no policy: sessions that the client has not opened are none of our concern. */
+/** With one agent, one process and no policy, sessions that the client did not open do not concern the proxy. */
 const isAsIfDirect = (proxy: ProxyParts, agent: Agent): boolean =>
   proxy.pool.single !== undefined && !proxy.context.enforcement && !agent.isIsolated;
 
-/** A session that the agent made itself, for a subagent for example. It passes under an id that no other session has. */
-function meet(proxy: ProxyParts, agent: Agent, nativeId: string): Session | undefined {
+/** Registers a session that the agent created itself, for a subagent for example, under a unique id. */
+function discover(proxy: ProxyParts, agent: Agent, nativeId: string): Session | undefined {
   if (isAsIfDirect(proxy, agent)) return undefined;
   return proxy.registry.discover(agent, nativeId);
 }
@@ -96,7 +96,7 @@ function update(proxy: ProxyParts, session: Session | undefined, frame: Frame, i
   session.stallWatch?.heard();
   const kind = kindActedOn(frame);
   if (!isOfToday && proxy.context.enforcement?.refusesUpdate(session, kind, frame)) return;
-  if (session.delegation) return forErrand(proxy, session, session.delegation, kind, frame);
+  if (session.delegation) return forDelegation(proxy, session, session.delegation, kind, frame);
   if (session.withholdsUpdates) {
     operationOf(session.state, 'recovery')?.op.heard();
     proxy.context.counters.lateUpdates++;
@@ -109,16 +109,16 @@ function update(proxy: ProxyParts, session: Session | undefined, frame: Frame, i
     session.toolCalls.read(frame);
     lookForTools(proxy, session);
   }
-  const told = proxy.context.enforcement && kind === 'config_option_update' ? proxy.context.enforcement.narrowed(session, frame) : frame;
-  if (proxy.pool.single) proxy.client.notify(told, toPublic(session, told));
-  else passUpdate(proxy, session, kind, told);
+  const visible = proxy.context.enforcement && kind === 'config_option_update' ? proxy.context.enforcement.narrowed(session, frame) : frame;
+  if (proxy.pool.single) proxy.client.notify(visible, toPublic(session, visible));
+  else passUpdate(proxy, session, kind, visible);
   if (!proxy.context.enforcement) return;
   if (isToolCall) proxy.context.enforcement.toolCall(session, frame);
   if (kind === 'current_mode_update' || kind === 'config_option_update') proxy.context.enforcement.modeUpdate(session, frame);
 }
 
 /** The client does not know a delegated session; its delegation gets the updates. */
-function forErrand(proxy: ProxyParts, session: Session, delegation: DelegatedSession, kind: string | undefined, frame: Frame): void {
+function forDelegation(proxy: ProxyParts, session: Session, delegation: DelegatedSession, kind: string | undefined, frame: Frame): void {
   delegation.hear(frame);
   if (!proxy.context.enforcement) return;
   if (kind === 'tool_call' || kind === 'tool_call_update') proxy.context.enforcement.toolCall(session, frame);

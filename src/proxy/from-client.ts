@@ -130,7 +130,10 @@ function step(proxy: ProxyParts, request: ClientRequest | undefined, route: Extr
   }
 }
 
-/** By a policy, and then it is answered. One that is sent as a notification is no less a change: an agent may look at the method alone. */
+/**
+ * The policy refuses the change, and the request is answered. A change sent as a notification is refused too: an agent may only read the
+ * method.
+ */
 function isRefused(proxy: ProxyParts, request: ClientRequest | undefined, session: Session | undefined, frame: Frame): boolean {
   if (!proxy.context.enforcement) return false;
   const method = frame.method as string;
@@ -141,7 +144,7 @@ function isRefused(proxy: ProxyParts, request: ClientRequest | undefined, sessio
   return error !== undefined;
 }
 
-/** Why nobody may go on with the session that a frame names. */
+/** Why the session that a frame names may not continue. */
 function refusedMode(proxy: ProxyParts, session: Session | undefined, frame: Frame): ProxyError | undefined {
   const refused = (session?.agent ?? proxy.pool.single)?.refused;
   return refused && refused.size > 0 ? refused.get(session?.nativeId ?? sessionIdOf(frame) ?? '') : undefined;
@@ -169,7 +172,7 @@ function onSession(
   request.sought = sessionId;
   probe(proxy, sessionId, ({ owner }) => {
     request.sought = undefined;
-    if (request.isAnswered) return; // taken back meanwhile
+    if (request.isAnswered) return; // withdrawn meanwhile
     if (owner instanceof ProxyError) refuse(owner);
     else if (owner) behindEnd(proxy, owner, request, kept, then);
     else refuse(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
@@ -294,7 +297,9 @@ function unroutable(proxy: ProxyParts, request: ClientRequest | undefined, metho
   else proxy.context.counters.refusedFromClient++;
 }
 
-/** The editor takes a request back: the agent knows it by another id, and still answers it. What has not left yet is answered here. */
+/**
+ * The client withdraws a request. The agent knows it by another id and still answers it. A request that was not sent yet is answered here.
+ */
 function cancelRequest(proxy: ProxyParts, frame: Frame): void {
   const span = memberAt(frame.bytes, frame.body, 'requestId');
   const request = span && proxy.client.find(textOf(frame.bytes, span));
@@ -303,7 +308,7 @@ function cancelRequest(proxy: ProxyParts, frame: Frame): void {
     return;
   }
   const { at } = request;
-  // Nor is an agent told, or even started to be told, that has answered already: another one is being asked instead.
+  // An agent that has already answered is not notified, nor started for it: another agent has the request now.
   if (at?.agent.findCall(at.id)?.request !== request) return proxy.client.fail(request, failure('CANCELLED', [request.method]));
   at.agent.notify(frame, (mine) => [{ span: memberAt(mine.bytes, mine.body, 'requestId') as never, text: at.id }]);
 }

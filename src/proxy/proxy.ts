@@ -61,7 +61,7 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
       spec,
       {
         launch: options.launch,
-        watcher: options.watch?.(id, 'agent'),
+        records: options.watch?.(id, 'agent'),
         limits,
         scanner,
         clock: timers,
@@ -111,13 +111,13 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     counters: context.counters,
     health: () => pool.health(),
     described: () => pool.described(),
-    judged: (id) => proxy.requests.open(id)?.evaluated,
+    evaluatedRequest: (id) => proxy.requests.open(id)?.evaluated,
     answer: (answer) => !pool.isClosed && answerElsewhere(proxy, answer),
     cancel: (sessionId) => !pool.isClosed && cancelElsewhere(proxy, sessionId),
     byUser: (sessionId, act, file) => actAsUser(proxy, sessionId, act, file),
     restart: (name) => !pool.isClosed && changed(pool.restartAgent(name)),
     stopAgent: (name, how) => !pool.isClosed && changed(pool.stopAgent(name, how)),
-    lent: () => hostToolsState(proxy),
+    hostToolsState: () => hostToolsState(proxy),
   };
 }
 

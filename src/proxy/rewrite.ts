@@ -40,12 +40,12 @@ export function forward(proxy: ProxyParts, request: ClientRequest, session: Sess
   });
 }
 
-/** `leg` is whose answer it is: the session may have moved to another since. */
+/** `agent` sent the answer: the session may have moved to another agent since. */
 export function passAnswer(proxy: ProxyParts, request: ClientRequest, session: Session, answer: Frame, agent = session.agent): void {
   proxy.client.pass(request, answer, [...toPublic(session, answer), ...errorPatches(proxy, agent, answer, session)]);
 }
 
-/** -32000: the editor must learn which agent wants a login, and by which methods. */
+/** -32000: the client must learn which agent wants a login, and by which methods. */
 const AUTH_REQUIRED = '-32000';
 
 export function errorPatches(proxy: ProxyParts, agent: Agent, answer: Frame, session?: Session): Patch[] {

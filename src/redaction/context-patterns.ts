@@ -1,8 +1,8 @@
-// Secrets of no form of their own, told by what stands before them in a text: an option, a header, an address, an assignment.
+// Secrets without a recognizable form. The preceding text identifies them: an option, a header, an address, an assignment.
 import { BEGINNING, type Pattern } from './provider-patterns.ts';
 
 const WORD = '(?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|account[_-]?key)';
-/** What stands for a secret and is none: a variable, a placeholder, what has been taken out already. */
+/** Placeholders in the position of a secret: a variable, a masked value, an earlier redaction. */
 const PLACEHOLDER = '(?![$<{[(*%]|x{4,}|\\.{3})';
 
 function context(literals: readonly string[], before: string, secret: string, after = '', flags = 'gi'): Pattern {
@@ -16,13 +16,13 @@ function context(literals: readonly string[], before: string, secret: string, af
 const either = (...words: readonly string[]): string[] => words.flatMap((word) => [word, word.toUpperCase()]);
 
 export const CONTEXT_PATTERNS: readonly Pattern[] = [
-  // --token X, --api-key=X, also as words of a list
+  // --token X, --api-key=X, also as elements of a list
   context(
     ['-token', '-key', '-secret', '-password', '-passwd', '-passphrase', '-apikey'],
     `(?:(?<![\\w-])|(?<=\\\\[nrtbf]))--?(?:[a-z0-9]+-)*${WORD}(?:\\s+|=|\\\\*["']\\s*,\\s*\\\\*["'])["']?`,
     '[^\\s"\'\\\\,-][^\\s"\'\\\\,]{3,}',
   ),
-  // scheme://user:password@host, and a token alone before the @
+  // scheme://user:password@host, and a lone token before the @
   context(['://'], ':\\/\\/[^\\s\\/:@"\'<>]{0,200}:', '[^\\s\\/@"\'<>]{3,500}', '@'),
   context(['://'], ':\\/\\/', '[^\\s\\/:@"\'<>]{20,500}', '@'),
   // ?token=X
@@ -39,7 +39,7 @@ export const CONTEXT_PATTERNS: readonly Pattern[] = [
   ),
   context(either('ookie: '), '(?:set-)?cookie: ', '[^\\r\\n"\'\\\\]*=[^\\r\\n"\'\\\\]{8,}'),
   context(either('-key', '-token', '-secret'), 'x-(?:[a-z]+-)*(?:key|token|secret)\\\\*["\']?\\s*:\\s*\\\\*["\']?', '[^\\s"\',\\\\]{8,}'),
-  // API_KEY=X in a shell, a .env file or a log; only capitals, since code is full of token=…
+  // API_KEY=X in a shell, a .env file or a log; upper case only, because source code is full of token=…
   context(
     ['KEY', 'TOKEN', 'SECRET', 'PASSWORD', 'PASSWD', '_PASS', '_PAT', 'CREDENTIALS'],
     `${BEGINNING}[A-Z][A-Z0-9_]*(?:_KEY|APIKEY|TOKEN|SECRET|PASSWORD|PASSWD|_PASS|_PAT|CREDENTIALS)=\\\\*["']?`,
@@ -47,7 +47,7 @@ export const CONTEXT_PATTERNS: readonly Pattern[] = [
     '',
     'g',
   ),
-  // "api_key": "X" in JSON that stands as text, however often its quotes are escaped
+  // "api_key": "X" in JSON inside a string, at any escaping depth
   context(
     ['token', 'Token', 'ecret', 'assword', 'asswd', 'passphrase', 'key', 'Key'].flatMap((word) => [`${word}"`, `${word}\\`]),
     `\\\\*"(?:[\\w-]*[_-])?${WORD}\\\\*"\\s*:\\s*\\\\*"`,

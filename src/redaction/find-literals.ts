@@ -1,17 +1,17 @@
-// Which of many literals occur in a text, in one pass over it that skips characters where it can (Wu and Manber). Nearly every text holds
-// none of them, and looking for a hundred one after the other would cost a hundred passes.
+// Finds which of many literals occur in a text, in one pass that skips characters (Wu-Manber). A separate search per literal would take a
+// hundred passes, and nearly every text contains none.
 
 /** The indexes of the literals that occur; undefined when none does. */
 export type LiteralFinder = (text: string) => ReadonlySet<number> | undefined;
 
-/** A literal, and the place in it that is looked for first. */
+/** A literal, and the offset in it of the window that the search looks for. */
 type Candidate = { readonly index: number; readonly literal: string; readonly offset: number; readonly first: number };
 
 const TABLE_SIZE = 1 << 14;
 const LONGEST_SHIFT = 255;
 const FREQUENT = new Set('etaoinsrhldcupmfg ');
 
-/** By code: letters that are everywhere, other small letters, the rest. A table, since this is worked out in every process that starts. */
+/** By character code: frequent letters, other lower-case letters, the rest. Precomputed, because every process builds a finder at start. */
 const RARITY = Uint8Array.from({ length: 128 }, (_, code) =>
   FREQUENT.has(String.fromCharCode(code)) ? 0 : code > 0x60 && code < 0x7b ? 1 : 2,
 );
@@ -19,14 +19,14 @@ const RARITY = Uint8Array.from({ length: 128 }, (_, code) =>
 const hash = (before: number, last: number): number => ((before & 0x7f) << 7) | (last & 0x7f);
 
 /**
- * Literals have at least two characters; the longer the shortest of them, the faster. With `following`, the shortest count as one character
- * longer: they are only found where one of these comes behind them.
+ * Literals have at least two characters; a longer shortest literal makes the search faster. With `following`, the shortest literals count
+ * as one character longer: the finder reports them only if one of these characters follows.
  */
 export function createLiteralFinder(literals: readonly string[], following = ''): LiteralFinder {
   if (literals.length === 0) return () => undefined;
   const shortest = literals.reduce((least, { length }) => Math.min(least, length), LONGEST_SHIFT);
   const window = Math.min(LONGEST_SHIFT, following === '' ? shortest : shortest + 1);
-  // How far the window may move when it ends in these two characters; 0 when a literal's window may end there.
+  // The distance the window may move if it ends in these two characters; 0 if a literal's window may end there.
   const shifts = new Uint8Array(TABLE_SIZE).fill(window - 1);
   const candidates = new Map<number, Candidate[]>();
   function endsIn(key: number, candidate: Candidate): void {
@@ -72,7 +72,7 @@ export function createLiteralFinder(literals: readonly string[], following = '')
 
 const rarity = (code: number): number => RARITY[code] ?? 2;
 
-/** Where in the literal the window ends in characters that are seldom seen. */
+/** The offset of the window that ends in the rarest characters. */
 function rarestWindow(literal: string, window: number): number {
   let best = 0;
   let bestRarity = -1;

@@ -1,24 +1,24 @@
-// Values that we know to be secrets, because somebody gave them to us or to an agent, in all the spellings in which they turn up in text.
+// Known secret values, from the configuration, the environment or messages, in every encoding in which they occur in text.
 
 import { createLiteralFinder, type LiteralFinder } from './find-literals.ts';
 import { isCommonValue } from './secret-names.ts';
 import { type CutFinder, createCutFinder } from './truncated-secrets.ts';
 
-/** What is shorter is too common a word to take out. */
+/** A shorter value is too likely an ordinary word. */
 const MIN_LENGTH = 8;
-/** A line of a value of several lines is a secret of its own from here on: whoever prints it may print a line at a time. */
+/** From this length, each line of a multi-line value counts as a secret of its own, because programs may print single lines. */
 const MIN_LINE_LENGTH = 16;
-/** Editors may hand out new tokens with every session; the oldest are forgotten, but not what agents were given at the start. */
+/** Clients may issue new tokens with every session. The oldest are forgotten, except those that agents got at start. */
 const MOST_VALUES = 2000;
 
 export type KnownValues = {
-  /** `isKept`: never forgotten, however many come after it. */
+  /** `isKept`: never forgotten. */
   add(name: string, value: string, isKept?: boolean): void;
-  /** The text with every known value replaced by its name. */
+  /** Replaces every known value by its name. */
   replace(text: string): string;
-  /** The same, and what is left of a known value at either end of the text; only at its end if it goes on from somewhere. */
+  /** Like `replace`, and also replaces a partial value at either end of the text; with `onlyEnd`, only at the end. */
   replaceCut(text: string, onlyEnd?: boolean): string;
-  /** The longest spelling there is. */
+  /** The length of the longest encoded value. */
   longest(): number;
 };
 
@@ -84,7 +84,7 @@ function placesOf(text: string, literal: string, name: string): Place[] {
   return places;
 }
 
-/** Places that overlap are one: it is called after the one that begins first, or else is the longest. */
+/** Merges overlapping matches under the name of the first, or of the longest if they start together. */
 function withoutPlaces(text: string, places: readonly Place[]): string {
   let clean = '';
   let at = 0;
@@ -109,7 +109,7 @@ function spellings(value: string): ReadonlySet<string> {
   const all = [
     value,
     json,
-    inJson(json), // JSON that stands as text inside JSON: what tools return
+    inJson(json), // JSON text inside JSON, as tools return it
     json.replaceAll('/', '\\/'),
     url,
     url.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
@@ -124,12 +124,12 @@ function spellings(value: string): ReadonlySet<string> {
 
 const inJson = (value: string): string => JSON.stringify(value).slice(1, -1);
 
-/** The characters that stand for these bytes alone when `before` others precede them in a group of three, whatever follows. */
+/** The base64 characters that depend on these bytes only, if `before` bytes precede them in a group of three. */
 function base64Inside(bytes: Buffer, before: number): readonly string[] {
   const whole = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
   const inside = whole.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
   return [inside, inside.replaceAll('+', '-').replaceAll('/', '_')];
 }
 
-/** Names may be anything a peer calls a header; in a record they stand inside quotes. */
+/** A peer controls header names. In a record they stand inside quotes. */
 const plain = (name: string): string => name.replace(/[^\w.-]/g, '_').slice(0, 64);

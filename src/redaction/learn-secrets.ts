@@ -7,7 +7,7 @@ import { idTextOf } from '../wire/scanner/large-frame.ts';
 import type { Secrets } from './redact.ts';
 import { isSecretName } from './secret-names.ts';
 
-/** Only these are worth a parse. */
+/** Only these methods are worth a parse. */
 const CARRIERS = new Set([
   'session/new',
   'session/load',
@@ -20,7 +20,7 @@ const CARRIERS = new Set([
 
 export const mayCarrySecrets = (method: string | undefined): boolean => method !== undefined && CARRIERS.has(method);
 
-/** Takes in what a message gives away; from then on it is known wherever it turns up. */
+/** Records every secret in the message; from then on each is redacted everywhere. */
 export function learnSecrets(secrets: Secrets, message: unknown): void {
   if (!isObject(message)) return;
   const { method, params, result } = message;
@@ -36,7 +36,7 @@ export function learnSecrets(secrets: Secrets, message: unknown): void {
       if (isSecretName(name) && typeof value === 'string') secrets.add(name, value);
 }
 
-/** An MCP server, as an editor or a configuration names it. */
+/** Learns from an MCP server's settings, as a client or a configuration writes them. */
 export function learnServer(secrets: Secrets, server: unknown): void {
   if (!isObject(server)) return;
   if (Array.isArray(server.args)) learnArgs(secrets, server.args);
@@ -46,7 +46,7 @@ export function learnServer(secrets: Secrets, server: unknown): void {
 
 const OPTION = /^--?([A-Za-z][\w-]*)(?:=(.+))?$/s;
 
-/** The word behind `--token`, or behind its `=`. */
+/** Learns the argument after `--token`, or after its `=`. */
 export function learnArgs(secrets: Secrets, args: readonly unknown[]): void {
   for (const [index, arg] of args.entries()) {
     const [, name, value = args[index + 1]] = typeof arg === 'string' ? (OPTION.exec(arg) ?? []) : [];
@@ -54,7 +54,7 @@ export function learnArgs(secrets: Secrets, args: readonly unknown[]): void {
   }
 }
 
-/** `[{ name, value }]` as the protocol has it, or a table. */
+/** `[{ name, value }]` as in the protocol, or an object. */
 function learnTable(secrets: Secrets, table: unknown): void {
   if (Array.isArray(table)) {
     for (const entry of table)
@@ -62,7 +62,7 @@ function learnTable(secrets: Secrets, table: unknown): void {
   } else if (isObject(table)) for (const [name, value] of Object.entries(table)) if (typeof value === 'string') learn(secrets, name, value);
 }
 
-/** `Bearer X` is the whole header; X alone is what turns up elsewhere. */
+/** `Bearer X` is the whole header, but other texts contain only X. */
 function learn(secrets: Secrets, name: string, value: string): void {
   secrets.add(name, value);
   const [, bare] = /^(?:Bearer|Basic|Token)\s+(\S+)$/i.exec(value) ?? [];
@@ -75,14 +75,14 @@ function learnLeaves(secrets: Secrets, value: unknown, name: string, depth: numb
   for (const [key, member] of Object.entries(value)) learnLeaves(secrets, member, Array.isArray(value) ? name : key, depth + 1);
 }
 
-// Learns the secrets that pass by on a leg, at once: before anything that was said after them is written down.
-const ASKS = 'elicitation/create';
-/** Nobody hands over that much; and a parse takes time. */
+// An observer that learns the secrets of each frame at once, before anything that follows is written.
+const ELICITATION = 'elicitation/create';
+/** A larger message hardly contains credentials, and parsing it takes time. */
 const MAX_BYTES = 1 << 20;
 
 export function createSecretObserver(secrets: Secrets): Observer {
-  /** Questions to the peer whose answers may be secrets. */
-  const asked = new Set<string>();
+  /** Requests to the peer whose answers may contain secrets. */
+  const pending = new Set<string>();
 
   function learn(frame: Frame): void {
     const { start, end } = frame;
@@ -94,12 +94,12 @@ export function createSecretObserver(secrets: Secrets): Observer {
       if (frame.kind === 'notification') return;
       if (frame.kind === 'request') {
         if (mayCarrySecrets(frame.method)) learn(frame);
-      } else if (asked.size > 0 && frame.id !== undefined && asked.delete(idTextOf(frame))) learn(frame);
+      } else if (pending.size > 0 && frame.id !== undefined && pending.delete(idTextOf(frame))) learn(frame);
     },
     sent(frame, patches) {
-      if (frame.method !== ASKS || asked.size > 1000) return;
+      if (frame.method !== ELICITATION || pending.size > 1000) return;
       const id = patchedId(frame, patches);
-      if (id !== undefined) asked.add(id);
+      if (id !== undefined) pending.add(id);
     },
     refused: () => {},
     sentLine: () => {},

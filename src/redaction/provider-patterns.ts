@@ -1,8 +1,8 @@
-// Keys that can be told by their form alone. Each stands beside a literal that every match holds: only where that occurs is the pattern tried.
+// Keys with a recognizable form. Each pattern has a literal that every match contains; the pattern runs only where the literal occurs.
 
 export type Pattern = { readonly literals: readonly string[]; readonly pattern: RegExp; readonly replacement: string };
 
-/** The name, what every such key holds, and its form. */
+/** The provider, the literal that every key contains, and the form. */
 const FORMS: readonly (readonly [name: string, literal: string | readonly string[], form: string])[] = [
   ['anthropic', 'sk-ant-', 'sk-ant-[\\w-]{20,}'],
   ['openai', 'sk-', 'sk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{16,}'],
@@ -45,15 +45,15 @@ const FORMS: readonly (readonly [name: string, literal: string | readonly string
   ['atlassian', 'ATATT3', 'ATATT3[\\w=-]{40,}'],
   ['docker', 'dckr_pat_', 'dckr_pat_[\\w-]{20,}'],
   ['age', 'AGE-SECRET-KEY-1', 'AGE-SECRET-KEY-1[A-Z0-9]{50,}'],
-  ['switchboard', 'sbmcp_', 'sbmcp_[\\w-]{40,}'], // what sessions are lent their tools by: mcp/transports/listeners.ts
+  ['switchboard', 'sbmcp_', 'sbmcp_[\\w-]{40,}'], // session tokens of the host tools: mcp/transports/listeners.ts
   ['bearer', ['earer ', 'EARER '], '(?:Bearer|bearer|BEARER) +[\\w.~+/-]{16,}=*'],
   ['basic', 'Basic ', 'Basic +[A-Za-z0-9+/]{16,}={0,2}'],
 ];
 
-/** Not in the middle of a word; but an escape (`\n`, `%3D`, `\u003d`) is not the beginning of the word behind it. */
+/** Not in the middle of a word. An escape (`\n`, `%3D`, `\u003d`) before the key does not count as a part of the word. */
 export const BEGINNING = '(?:(?<![A-Za-z0-9])|(?<=\\\\[nrtbf])|(?<=%[0-9A-Fa-f]{2})|(?<=\\\\u[0-9A-Fa-f]{4}))';
 
-/** Also what was cut off before its end. Inside JSON its lines are parted by `\n`, inside JSON in JSON by `\\n`. */
+/** Also matches a truncated key. Inside JSON the lines end in `\n`, inside JSON in JSON in `\\n`. */
 const PRIVATE_KEY: Pattern = {
   literals: ['PRIVATE KEY'],
   pattern:
@@ -61,7 +61,7 @@ const PRIVATE_KEY: Pattern = {
   replacement: '[redacted:private-key]',
 };
 
-/** Not at the beginning of a key, or too common to tell one by itself. */
+/** Not at the start of a key, or too common to identify one. */
 const INNER = new Set([
   'hooks.slack.com',
   'discord',
@@ -77,15 +77,15 @@ const INNER = new Set([
 ]);
 const BEGINNINGS = FORMS.flatMap(([, literal]) => literal).filter((literal) => !INNER.has(literal));
 
-/** All of them, for a regular expression. */
+/** All key prefixes, for a regular expression. */
 export const ANY_BEGINNING = BEGINNINGS.map((literal) => literal.replaceAll('.', '\\.')).join('|');
 const BEGINNING_OF_KEY = `((?:^|[^A-Za-z0-9]))(?:${ANY_BEGINNING})`;
 
-/** The beginning of a key at the end of a text that was cut there; and so much of one that it can hardly be anything else. */
+/** The start of a key at the end of a truncated text, and a start long enough to be nothing but a key. */
 export const CUT_FORM = new RegExp(`${BEGINNING_OF_KEY}[\\w.+/=-]*$`);
 export const LONG_CUT_FORM = new RegExp(`${BEGINNING_OF_KEY}[\\w.+/=-]{8,}$`);
 
-/** Whose key begins like this. */
+/** The provider whose keys start like this. */
 export const nameOfBeginning = (beginning: string): string | undefined =>
   FORMS.find(([, literal]) => [literal].flat().includes(beginning))?.[0];
 
@@ -93,7 +93,7 @@ export const PROVIDER_PATTERNS: readonly Pattern[] = [
   PRIVATE_KEY,
   ...FORMS.map(([name, literal, form]) => ({
     literals: typeof literal === 'string' ? [literal] : literal,
-    // The first letters once more: so the engine passes quickly over where they are not.
+    // The first letters again as a lookahead: the engine then skips quickly to where they occur.
     pattern: new RegExp(`(?=${/^\w{0,2}/.exec(form)?.[0]})${BEGINNING}(?:${form})`, 'g'),
     replacement: `[redacted:${name}]`,
   })),

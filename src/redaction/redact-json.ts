@@ -1,19 +1,19 @@
-// What the structure of a message gives away: a key called `apiKey`, a header, a variable, the word behind `--token`, a login.
+// Finds secrets by the structure of a message: a key called `apiKey`, a header, a variable, the argument after `--token`, a login.
 import { isObject, type JsonObject } from '../json-object.ts';
 import type { Redactor } from './redact.ts';
 import { isSecretName } from './secret-names.ts';
 
 const REDACTED = '[redacted]';
-/** Nothing that means anything is nested deeper, and walking down without end is a way to be felled. */
+/** No meaningful message nests deeper, and unbounded recursion would overflow the stack. */
 const DEEPEST = 200;
 const OPTION = /^--?([A-Za-z][\w-]*)(=)?/;
 
-/** A copy without secrets; the value itself when there is none in it. */
+/** Returns a redacted copy, or the value itself if it contains no secret. */
 export function redactJson(value: unknown, redact: Redactor): unknown {
   return isObject(value) ? message(value, redact) : walk(value, '', redact, 0);
 }
 
-/** A line of JSON likewise; text that is not JSON is redacted as text. */
+/** Redacts a line of JSON; text that is not JSON is redacted as text. */
 export function redactJsonText(text: string, redact: Redactor): string {
   try {
     return JSON.stringify(redactJson(JSON.parse(text), redact));
@@ -22,7 +22,7 @@ export function redactJsonText(text: string, redact: Redactor): string {
   }
 }
 
-/** Two places where everything is secret, whatever it is called: what a login says, and what a person filled in. */
+/** In two places every value is secret, whatever its name: the params of a login, and a form that the user filled in. */
 function message(value: JsonObject, redact: Redactor): unknown {
   const { method, params, result } = value;
   if (method === 'authenticate' && isObject(params)) {
@@ -75,16 +75,16 @@ function elements(list: readonly unknown[], key: string, redact: Redactor, depth
   return copy ?? list;
 }
 
-/** `env` and `headers` as a table of names. */
+/** `env` and `headers` as an object of names. */
 const isTableName = (key: string): boolean => key === 'env' || key === 'headers';
 
-/** `{ name, value }`, as the protocol writes variables and headers; the choices of an option look the same. */
+/** `{ name, value }`, as the protocol writes variables and headers. The choices of an option have the same shape. */
 function isNameAndValue({ name, value }: JsonObject, owner: string): boolean {
   if (typeof name !== 'string' || typeof value !== 'string') return false;
   return owner !== 'options' || isSecretName(name);
 }
 
-/** Nothing of it is left but its shape. */
+/** Replaces every value and keeps the shape. */
 function blank(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return value === '' || value.startsWith('[redacted') ? value : REDACTED;
   if (typeof value === 'number') return REDACTED;

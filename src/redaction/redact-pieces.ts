@@ -1,17 +1,19 @@
-// What tools and terminals put out comes in pieces too: as it grows, or a piece at a time, and the end of a piece may go through a secret.
-// Beginning, end and what came before are looked at with each of them.
+// Output of tools and terminals also arrives in pieces: repeated with additions, or one piece at a time. A secret may span two pieces, so
+// the start, the end and the preceding text are checked with each.
 import type { Redactor, Secrets } from './redact.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 export type PieceCleaner = {
-  /** The `update` of a tool call, its output without what its ends have cut in two. Everything else is for whoever redacts the message. */
+  /**
+   * The `update` of a tool call, with partial secrets removed from the ends of its output. The message redactor handles the other fields.
+   */
   update(owner: string, update: Fields): Fields;
-  /** The same for a whole message, be it such an update or the answer with a terminal's output; any other is returned as it is. */
+  /** The same for a whole message: such an update, or a response with a terminal's output. Any other message is returned unchanged. */
   message(owner: string, message: Fields): Fields;
 };
 
-/** The last of a text that came in pieces: what may go on in the next, and how the piece began. */
+/** The end of the text so far, which a secret may continue, and how the last piece began. */
 type Seen = { readonly head: string; readonly length: number; readonly shown: string; readonly tail: string };
 
 const OUTPUT = ['content', 'rawInput', 'rawOutput', '_meta'] as const;
@@ -35,11 +37,11 @@ export function createPieceCleaner(secrets: Secrets): PieceCleaner {
     return shown;
   }
   function after({ head, length, shown, tail }: Seen, text: string): string {
-    // The same once more may be a piece that is like the last, or all there is so far; in either case it is shown as it was.
+    // An identical text is either an equal next piece or the whole output again. Both are shown like the previous one.
     if (text === head && text.length === length) return shown;
-    // Most agents say all there is so far each time.
+    // Most agents repeat the whole output so far.
     if (text.length >= length && text.startsWith(head)) return secrets.redactCut(text);
-    // Once more: it may as well be the end of all there is, of which the beginning was left out.
+    // Twice: the text may also be the end of the whole output, with its beginning left out.
     return secrets.redactCut(following(secrets.redactCut, tail, text));
   }
   function texts(value: unknown, key: string, depth: number): unknown {
@@ -70,7 +72,7 @@ export function createPieceCleaner(secrets: Secrets): PieceCleaner {
   };
 }
 
-/** What a text becomes behind what came before it. */
+/** Redacts a text in the context of the text before it. */
 export function following(redact: Redactor, before: string, text: string): string {
   const whole = redact(before + text);
   return whole.slice(commonLength(whole, redact(before)));

@@ -1,18 +1,18 @@
-// Text that comes in pieces: a secret may begin in one and end in the next, so what may still be the beginning of one is held back.
+// Redacts text that arrives in pieces. A secret may span two pieces, so the stream holds back a possible start of one.
 import type { Secrets } from './redact.ts';
 import { redactJson } from './redact-json.ts';
 import { createPieceCleaner, following } from './redact-pieces.ts';
 
 export type RedactStream = {
-  /** Takes a piece; returns what can be passed on by now, redacted. */
+  /** Adds a piece, and returns the redacted text that can be passed on. */
   push(text: string): string;
-  /** What is held back, redacted; it stays held back. */
+  /** The held-back text, redacted. It stays held back. */
   pending(): string;
-  /** The same, and nothing is held back any more. */
+  /** Like `pending`, and ends the stream. */
   end(): string;
 };
 
-/** Redacting anew with every piece would cost a pass over all that is held back each time. */
+/** Redacting with every piece would cost a pass over the held-back text each time. */
 const BATCH_CHARACTERS = 64 * 1024;
 const CUT_STEP = 61;
 
@@ -26,7 +26,7 @@ export function createRedactStream(secrets: Secrets, batchCharacters = BATCH_CHA
     heldCharacters = 0;
     return text;
   }
-  /** The first place from the overlap backwards where a cut does not go through a secret. */
+  /** The last position before the overlap where a cut does not split a secret. */
   function safeCut(text: string, overlap: number): { readonly at: number; readonly clean: string } {
     const whole = secrets.redact(text);
     if (whole === text) return { at: text.length - overlap, clean: text.slice(0, text.length - overlap) };
@@ -56,8 +56,7 @@ export function createRedactStream(secrets: Secrets, batchCharacters = BATCH_CHA
   };
 }
 
-// Messages as they pass, for somebody who looks on: each is shown at once, without the secrets in it, and without what has become of one
-// that began in the chunk before.
+// Messages as an observer shows them: each at once, redacted, also where a secret began in the previous chunk.
 type Fields = Readonly<Record<string, unknown>>;
 export type LiveCleaner = (message: Fields) => Fields;
 
@@ -66,7 +65,7 @@ const MOST_SESSIONS = 1000;
 
 export function createLiveCleaner(secrets: Secrets): LiveCleaner {
   const pieces = createPieceCleaner(secrets);
-  /** The message that is coming in each session, and the end of what has come of it. */
+  /** Per session: the current message, and the end of its text so far. */
   const coming = new Map<string, { readonly message: string; readonly tail: string }>();
 
   function chunk(session: string, message: string, text: string): string {

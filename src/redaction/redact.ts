@@ -1,5 +1,5 @@
-// Redacts text before it is written or shown: known values first, then secrets that their context or their form gives away.
-// Every log and record goes through here; messages between a client and an agent do not.
+// Redacts text before it is written or shown: known values first, then secrets recognized by context or form.
+// Every log and record passes through here; messages between a client and an agent do not.
 import { CONTEXT_PATTERNS } from './context-patterns.ts';
 import { createLiteralFinder } from './find-literals.ts';
 import { createKnownValues } from './known-values.ts';
@@ -9,30 +9,33 @@ import { withoutCutKeys } from './truncated-secrets.ts';
 
 export type Redactor = (text: string) => string;
 
-/** The secrets of one process: what it was given, and what it learns on the way. */
+/** The secrets of one process: given at start, or learned from messages. */
 export type Secrets = {
-  /** From now on the value is replaced by `[redacted:NAME]`, in all its spellings; of very many the oldest are forgotten, unless they are kept. */
+  /**
+   * From now on the value is replaced by `[redacted:NAME]`, in every encoding. Beyond a limit the oldest values are forgotten, except kept
+   * ones.
+   */
   add(name: string, value: string, isKept?: boolean): void;
   readonly redact: Redactor;
-  /** For a text of which the beginning or the end may be missing: what is left there of a secret goes too. */
+  /** For a truncated text: also removes a partial secret at either end. */
   readonly redactCut: Redactor;
-  /** For a text that goes on and is shown as it comes: less is taken for the beginning of a secret, since people read it. */
+  /** For streamed text: stricter about what counts as the start of a secret, because people read the text as it arrives. */
   readonly redactStreamed: Redactor;
-  /** The longest secret to reckon with, in characters: how much of a text may still be the beginning of one. */
+  /** The length of the longest possible secret, in characters: how much of a text's end may be the start of one. */
   longest(): number;
 };
 
-/** What a pattern of the user's makes of a text. */
+/** Applies a pattern from the user's configuration. */
 export type UserPattern = (text: string) => string;
 
-/** Keys of a known form, private keys among them, are hardly longer. */
+/** Keys of a known form, including private keys, are hardly longer. */
 const LONGEST_FORM = 4096;
 
-/** Built when first needed: most processes never redact anything before they have answered their first request. */
+/** Built on first use: most processes answer their first request before they redact anything. */
 let byLiteral: { readonly find: ReturnType<typeof createLiteralFinder>; readonly owner: readonly number[] } | undefined;
 const PATTERNS = [...PROVIDER_PATTERNS, ...CONTEXT_PATTERNS];
 
-/** The finder goes in steps of nearly the shortest literal; so a short one is looked for with each character that may follow it. */
+/** The finder moves in steps of about the shortest literal, so a short literal is searched together with each character that may follow. */
 const FOLLOWING = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-%:~!$&*+=';
 
 function literalFinder() {
@@ -51,7 +54,7 @@ function replaceForms(text: string): string {
   const found = find(text);
   if (found === undefined) return text;
   const tried = new Set([...found].map((literal) => owner[literal] as number));
-  // In the order of the table: the special ones come before the general.
+  // In table order: specific patterns come before general ones.
   return PATTERNS.reduce(
     (clean, { pattern, replacement }, index) => (tried.has(index) ? clean.replace(pattern, replacement) : clean),
     text,
@@ -75,7 +78,7 @@ export function createSecrets(userPatterns: readonly UserPattern[] = []): Secret
   };
 }
 
-/** Takes in a whole environment: all of `given`, and of `around` what is called a secret. */
+/** Adds an environment: every value of `given`, and those of `around` with a secret-looking name. */
 export function addEnvironment(
   secrets: Secrets,
   given: Readonly<Record<string, string>>,
@@ -85,7 +88,7 @@ export function addEnvironment(
   for (const [name, value] of Object.entries(around)) if (value !== undefined && isSecretVariable(name)) secrets.add(name, value, true);
 }
 
-/** `given` are values that count as secrets whatever they are called; of `around`, only those whose name says so. */
+/** `given` values count as secrets whatever their names; `around` values only if their names suggest it. */
 export function createRedactor(
   given: Readonly<Record<string, string>>,
   around: Readonly<Record<string, string | undefined>> = {},

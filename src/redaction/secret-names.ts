@@ -1,6 +1,6 @@
-// What a thing is called tells whether its value is a secret: environment variables, JSON keys, headers, options of a command.
+// Decides by its name whether a value is secret: environment variables, JSON keys, headers, command options.
 
-/** Names written in any way, as words between underscores: `apiKey`, `X-Api-Key` and `API_KEY` are one. */
+/** Normalizes a name to words between underscores: `apiKey`, `X-Api-Key` and `API_KEY` become one. */
 const words = (name: string): string =>
   name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
@@ -9,27 +9,27 @@ const words = (name: string): string =>
 
 const SECRET =
   /(?:^|_)(?:(?:api|access|secret|private|signing|encryption|account|auth|master|service|deploy|shared|ssh|license|storage)_?keys?(?:_id)?|[a-z0-9]*token|[a-z0-9]*secret|passw(?:or)?d|passwd|passphrase|pass|pat|pwd|credentials?|authorization|auth|cookies?|jwt|bearer|dsn|connection_?string|webhook_?url|otp)(?:_(?:base64|b64|value|raw|header|string|\d+))?$/;
-/** A variable is called a secret more often than not when it ends so, and its value costs nothing to look for. */
+/** A variable with this ending usually holds a secret, and redacting its value costs nothing. */
 const VARIABLE = /(?:^|_)(?:key|cert|signature|session)$/;
 const HARMLESS =
   /(?:^|_)(?:progress|page|continuation|next|eos|bos|pad|stop|end|start)_?token$|^(?:old|o)_?pwd$|^pwd$|^xauthority$|^ssh_auth_sock$/;
 
-/** Messages have the same keys over and over. */
-const judged = new Map<string, boolean>();
-const MOST_JUDGED = 2000;
+/** Messages repeat the same keys. */
+const secretByName = new Map<string, boolean>();
+const MAX_CACHED_NAMES = 2000;
 
 /** Whether a JSON key, header or option of this name holds a secret. */
 export function isSecretName(name: string): boolean {
   if (name.length > 100) return false;
-  const before = judged.get(name);
+  const before = secretByName.get(name);
   if (before !== undefined) return before;
   const normal = words(name);
   const isSecret = SECRET.test(normal) && !HARMLESS.test(normal);
-  if (judged.size < MOST_JUDGED) judged.set(name, isSecret);
+  if (secretByName.size < MAX_CACHED_NAMES) secretByName.set(name, isSecret);
   return isSecret;
 }
 
-/** Whether an environment variable of this name does; there a little more is suspected. */
+/** Whether an environment variable of this name holds a secret; stricter than for keys. */
 export function isSecretVariable(name: string): boolean {
   return isSecretName(name) || VARIABLE.test(words(name));
 }
@@ -38,7 +38,7 @@ const COMMON_VARIABLE =
   /^(?:PATH|HOME|PWD|OLDPWD|SHELL|USER|USERNAME|LOGNAME|HOST|HOSTNAME|LANG|LANGUAGE|LC_\w+|TERM|TERM_\w+|COLORTERM|TZ|TMP|TEMP|TMPDIR|EDITOR|VISUAL|PAGER|DISPLAY|NODE_ENV|NODE_OPTIONS|RUST_LOG|DEBUG|LOG_LEVEL|XDG_\w+|APPDATA|LOCALAPPDATA|\w+_(?:HOME|DIR|PATH|ROOT|FILE|FOLDER))$/i;
 const COMMON_VALUE = /^(?:true|false|null|none|undefined|enabled|disabled|redacted|production|development|staging|localhost|[\d.,:_-]+)$/i;
 
-/** A value that stands in ordinary text all the time: looking for it would blot out the text and hide nothing. */
+/** A value that ordinary text contains all the time: redacting it would ruin the text and protect nothing. */
 export function isCommonValue(name: string, value: string): boolean {
   return COMMON_VALUE.test(value) || (COMMON_VARIABLE.test(name) && !isSecretName(name));
 }

@@ -1,7 +1,7 @@
-// Keys that somebody has cut off, to a title or a line, are too short for their form, and still most of a key.
+// Truncated keys, as in titles and shortened lines: too short for their form, and still most of a key.
 import { ANY_BEGINNING, nameOfBeginning } from './provider-patterns.ts';
 
-/** Words go on behind `npm_` and `sk-` too, but hardly in such a mix of letters and digits. */
+/** Ordinary words also follow `npm_` and `sk-`, but hardly with such a mix of letters and digits. */
 const MIX = '(?=[A-Za-z]*\\d)(?=\\d*[A-Za-z])[A-Za-z0-9]{8}';
 const CUT_KEY = new RegExp(`(?<![A-Za-z0-9])(${ANY_BEGINNING})(?:(?=${MIX})|(?=[\\w.+/=-]*[^A-Za-z0-9]${MIX}))[\\w.+/=-]+$`);
 
@@ -11,7 +11,7 @@ const SHORTEST = 11;
 const ELLIPSES = ['…', '...'];
 const ESCAPES = 'nrtbf';
 
-/** Takes out what is left of a key at the very end of a text, and before an ellipsis. */
+/** Removes a partial key at the very end of a text and before an ellipsis. */
 export function withoutCutKeys(text: string): string {
   if (text.length < SHORTEST) return text;
   const clean = ELLIPSES.reduce(withoutKeysBefore, text);
@@ -58,16 +58,16 @@ function isOfWord(code: number): boolean {
 }
 
 // The ends of a text may go through a secret: what is left of it there is still too much.
-/** So few characters of a secret are of no use to anybody, and too many texts end with them by chance. */
+/** Fewer characters of a secret are of no use to an attacker, and too many texts end with them by chance. */
 const FEWEST = 6;
 
-/** Addresses and paths begin alike. */
+/** Many URLs and paths share their start. */
 const PLACE = /^(?:[a-z][a-z0-9+.-]*:\/\/|\/)/i;
 const FEWEST_OF_PLACE = 16;
 
 export type CutFinder = (text: string, onlyEnd: boolean) => { readonly start: number; readonly end: number; readonly name: string }[];
 
-/** Finds what is left of known values at the beginning and at the end of a text. */
+/** Finds partial known values at the start and at the end of a text. */
 export function createCutFinder(names: ReadonlyMap<string, string>): CutFinder {
   const byBeginning = new Map<string, string[]>();
   const byEnd = new Map<string, string[]>();
@@ -95,7 +95,7 @@ export function createCutFinder(names: ReadonlyMap<string, string>): CutFinder {
       found.push({ start: 0, end, name: names.get(literal) ?? '' });
       break;
     }
-    // Both ends of it may be gone.
+    // The text may be the middle of a value, truncated at both ends.
     if (found.length === 0 && text.length >= FEWEST && text.length < longest)
       for (const [literal, name] of names) if (literal.includes(text)) return [{ start: 0, end: text.length, name }];
     return found;

@@ -6,14 +6,14 @@ import { makeDirectory } from '../private-files.ts';
 const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
 const LINE_FEED = Buffer.from('\n');
 
-/** Appends in one write, so that lines of several processes do not mix. A line feed ends a line that a killed process left half written. */
+/** Appends in one write, so that lines of several processes do not mix. A line feed ends a line that a killed process left incomplete. */
 export function appendLines(file: string, lines: string | Buffer): void {
   append(file, lines, () => {});
 }
 
 /**
- * As `appendLines`, for a file that another process may replace at that moment (rewrite-lines.ts). If it did so before we looked, nobody may have
- * read our lines in the old file, so they go to the new one as well. Readers accept a line that is there twice.
+ * Like `appendLines`, for a file that another process may replace meanwhile (rewrite-lines.ts). If the file was replaced, the rewriter may
+ * have missed these lines, so they are appended to the new file as well. Readers tolerate duplicate lines.
  */
 export function appendToCurrent(file: string, lines: string): void {
   let isThere = false;
@@ -23,7 +23,7 @@ export function appendToCurrent(file: string, lines: string): void {
     });
 }
 
-/** The first nearly always succeeds. The file cannot be replaced this often while one line is written. */
+/** The first try nearly always succeeds. */
 const MAX_TRIES = 5;
 
 function append(file: string, lines: string | Buffer, written: (fd: number) => void): void {
@@ -37,12 +37,12 @@ function append(file: string, lines: string | Buffer, written: (fd: number) => v
   }
 }
 
-/** A disk that is nearly full writes a part and reports no error; only the next write fails. */
+/** A nearly full disk writes a part and reports no error; only the next write fails. */
 export function writeAll(fd: number, bytes: Buffer): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 
-/** Opens first: the directory nearly always exists, and to check takes longer than to open the file. */
+/** Opens first: the directory nearly always exists, and checking it takes longer than opening the file. */
 function openIn(file: string): number {
   try {
     return openSync(file, FLAGS, 0o600);
@@ -53,12 +53,12 @@ function openIn(file: string): number {
   }
 }
 
-/** Whether `file` still names the open file. Nobody restores a file that was deleted: that counts as current. */
+/** Whether `file` still names the open file. A deleted file counts as current, because nothing restores it. */
 export function isCurrent(fd: number, file: string): boolean {
   const opened = fstatSync(fd);
   const named = statSync(file, { throwIfNoEntry: false });
   if (named === undefined || isSameFile(opened, named)) return true;
-  // Some file systems give a file one inode number by its name and another once it is open, so compare two open files.
+  // Some file systems report different inode numbers for a path and for a descriptor, so compare two descriptors.
   try {
     const again = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     try {
@@ -67,7 +67,7 @@ export function isCurrent(fd: number, file: string): boolean {
       closeSync(again);
     }
   } catch {
-    return true; // deleted since, or no longer readable: another try would not help
+    return true; // deleted meanwhile, or unreadable: another try would not help
   }
 }
 
@@ -84,7 +84,7 @@ function endsInsideLine(fd: number): boolean {
 
 export type Lines = { readonly lines: readonly string[]; readonly bytes: number };
 
-/** The complete lines between two offsets, and their length. A last line without a line feed may still be in the writing. */
+/** The complete lines between two offsets, and their length. A process may still be writing a last line without a line feed. */
 export function readLines(fd: number, from: number, to: number): Lines {
   const bytes = Buffer.allocUnsafe(Math.max(0, to - from));
   let got = 0;
@@ -103,7 +103,7 @@ export function linesIn(bytes: Buffer): Lines {
 
 const HEAD_BYTES = 64;
 
-/** The first bytes of a file: another file may have got its inode number since. */
+/** The first bytes of a file, to detect that another file got its inode number. */
 export function readHead(fd: number): string {
   const bytes = Buffer.alloc(HEAD_BYTES);
   return bytes.toString('latin1', 0, readSync(fd, bytes, 0, HEAD_BYTES, 0));

@@ -1,16 +1,16 @@
-// What each agent answered to `initialize` the last time, so that the next editor need not wait for it.
+// The last `initialize` answer of each agent, so that the next client need not wait for it.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fingerprint } from '../fingerprint.ts';
 import { makeDirectory, replaceFile } from '../private-files.ts';
 export type CachedAnswer = {
-  /** The agent's result as it wrote it; undefined for one that did not answer in time and counts as baseline. */
+  /** The agent's result as written; undefined if it did not answer in time and counts as baseline. */
   readonly text: string | undefined;
-  /** The dialect detected for it, when it is not plain ACP. Not validated here. */
+  /** The detected dialect, if it is not plain ACP. Not validated here. */
   readonly dialect?: unknown;
 };
 
-/** How an agent has met servers that were offered to it, by transport. */
+/** Whether the agent used the MCP servers offered to it, by transport. */
 type Seen = Readonly<Record<string, 'connected' | 'ignored'>>;
 type Entry = {
   readonly agent: string;
@@ -30,7 +30,7 @@ export type CapabilityCache = {
   ): void;
 };
 
-/** Which of the transports that MCP servers were offered by the agent has used. */
+/** Which MCP transports the agent used when they were offered. */
 export type TransportMemory = {
   seen(key: string): Seen;
   note(key: string, transport: string, how: 'connected' | 'ignored'): void;
@@ -38,7 +38,7 @@ export type TransportMemory = {
 
 const MAX_ENTRIES = 200;
 
-/** Answers depend on how the agent is started and on what the editor can do. Values of `env` may be secrets, so only names count. */
+/** An answer depends on the agent's command and on the client's capabilities. Values of `env` may be secrets, so only their names count. */
 export function capabilityKey(
   agent: {
     readonly name: string;
@@ -72,7 +72,7 @@ export function createCapabilityCache(
   let known: File | undefined;
 
   function write(key: string, change: (before: Entry | undefined) => Entry): void {
-    // Read anew: another process may have written since.
+    // Reads the file again: another process may have changed it.
     const { entries } = read();
     const others = Object.entries(entries).filter(([other]) => other !== key);
     known = { version: 1, entries: Object.fromEntries([...others.slice(-(MAX_ENTRIES - 1)), [key, change(entries[key])]]) };
@@ -98,7 +98,7 @@ export function createCapabilityCache(
       if (isKnown && JSON.stringify(known.entries[key]?.dialect) === JSON.stringify(dialect)) return;
       write(key, (before) => ({
         ...{ agent, ...(version !== undefined && { version }), at: now(), result: text ?? null, ...(dialect !== undefined && { dialect }) },
-        // Another version may take what this one did not.
+        // Another version may support a transport that this one ignored.
         ...(before?.transports && before.version === version && { transports: before.transports }),
       }));
     },
@@ -109,7 +109,7 @@ export function createCapabilityCache(
     },
     note(key, transport, how) {
       const before = known?.entries[key];
-      // Without an answer of the agent's there is nothing to keep it beside; and once connected is connected.
+      // Without an answer from the agent there is no entry to add this to. `connected` is final.
       if (!before || before.transports?.[transport] === how || before.transports?.[transport] === 'connected') return;
       write(key, (entry = before) => ({ ...entry, transports: { ...entry.transports, [transport]: how } }));
     },

@@ -1,4 +1,4 @@
-// What is kept of sessions once the options are read: every setting present. Kept apart from options.ts so that nothing here needs zod.
+// Store settings with defaults applied. Separate from options.ts, so that nothing here loads zod.
 import type { StoreOptions } from './options.ts';
 import type { LogOptions } from './options-part.ts';
 
@@ -6,7 +6,7 @@ export type StoreSettings = { readonly transcripts: boolean; readonly maxAgeDays
 
 export const STORE_DEFAULTS = { transcripts: true, maxAgeDays: 90, maxTotalBytes: 1_073_741_824 } as const;
 
-/** Fills in what valid options leave out. */
+/** Applies the defaults to valid options. */
 export function storeSettings(options: StoreOptions): StoreSettings {
   return {
     transcripts: options.transcripts ?? STORE_DEFAULTS.transcripts,
@@ -15,10 +15,10 @@ export function storeSettings(options: StoreOptions): StoreSettings {
   };
 }
 
-/** The list of sessions is not worth a look below this. */
+/** A smaller list of sessions is not worth compacting. */
 export const COMPACT_FROM_BYTES = 64 * 1024;
 
-// What is logged once the options are read: every setting present. Kept apart from options.ts so that nothing here needs zod.
+// Log settings with defaults applied. Separate from options.ts, so that nothing here loads zod.
 export const LEVELS = ['silent', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 export type Level = (typeof LEVELS)[number];
 
@@ -27,7 +27,7 @@ export type FrameMode = (typeof FRAME_MODES)[number];
 
 export type LogSettings = {
   readonly level: Level;
-  /** Where diagnostics go; stderr when it is not given. */
+  /** The file for diagnostics; undefined for stderr. */
   readonly file: string | undefined;
   readonly frames: FrameMode;
   readonly maxFileBytes: number;
@@ -44,7 +44,7 @@ export const LOG_DEFAULTS = {
   maxAgeDays: 14,
 } as const;
 
-/** Fills in what valid options leave out. */
+/** Applies the defaults to valid options. */
 export function logSettings(options: LogOptions): LogSettings {
   return {
     level: options.level ?? LOG_DEFAULTS.level,

@@ -1,4 +1,4 @@
-// `log` as it may stand in a file. Only the check: `default` below is a note for editors, defaults.ts acts on it.
+// The schema of `log`. `default` below is documentation for editors; defaults.ts applies the defaults.
 import * as z from 'zod';
 import { FRAME_MODES, LEVELS, LOG_DEFAULTS } from './defaults.ts';
 
@@ -8,33 +8,37 @@ export const logOptions = z
   .strictObject({
     level: z
       .enum(LEVELS)
-      .describe('How much is said on stderr, or in `file`. `--log-level` wins; SIGUSR2 switches to `debug` and back.')
+      .describe('The level of messages on stderr, or in `file`. `--log-level` takes precedence; SIGUSR2 switches to `debug` and back.')
       .meta({ default: level }),
-    file: z.string().min(1).describe('Where diagnostics go, as JSON lines, instead of stderr; relative to the state directory.'),
+    file: z.string().min(1).describe('A file for messages, as JSON lines, instead of stderr; relative to the state directory.'),
     frames: z
       .enum(FRAME_MODES)
-      .describe('The frame log. `off`: none. `metadata`: a line for each frame, without its payload. `redacted`: with it, redacted.')
+      .describe('The frame log. `off`: none. `metadata`: one line per frame without its payload. `redacted`: with the redacted payload.')
       .meta({ default: frames }),
     max_file_bytes: z
       .int()
       .min(65_536)
-      .describe('When a file of the frame log is full, and another is begun.')
+      .describe('The maximum size of one frame log file; then a new file starts.')
       .meta({ default: maxFileBytes }),
-    max_total_bytes: z.int().min(65_536).describe('Above this the oldest files of the frame log go.').meta({ default: maxTotalBytes }),
-    max_age_days: z.int().min(1).describe('After this they go in any case.').meta({ default: maxAgeDays }),
+    max_total_bytes: z
+      .int()
+      .min(65_536)
+      .describe('The maximum size of all frame log files; beyond it, switchboard deletes the oldest.')
+      .meta({ default: maxTotalBytes }),
+    max_age_days: z.int().min(1).describe('Switchboard deletes older frame log files.').meta({ default: maxAgeDays }),
     redact: z
       .strictObject({
         patterns: z
           .array(z.string().min(1))
-          .describe('Patterns in [RE2 syntax](https://github.com/google/re2/wiki/Syntax); what they match is taken out of records too.')
+          .describe('Patterns in [RE2 syntax](https://github.com/google/re2/wiki/Syntax); switchboard also redacts what they match.')
           .meta({ default: [] }),
         variables: z
           .array(z.string().min(1))
-          .describe('Environment variables whose values count as secrets, whatever they are called.')
+          .describe('Environment variables whose values are secrets, whatever their names.')
           .meta({ default: [] }),
       })
       .partial()
-      .describe('What else is taken out of records.'),
+      .describe('Additional redaction in records.'),
   })
   .partial();
 

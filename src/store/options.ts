@@ -1,4 +1,4 @@
-// `store` as it may stand in a file. Only the check: `default` below is a note for editors, defaults.ts acts on it.
+// The schema of `store`. `default` below is documentation for editors; defaults.ts applies the defaults.
 import * as z from 'zod';
 import { STORE_DEFAULTS } from './defaults.ts';
 
@@ -6,9 +6,13 @@ const { transcripts, maxAgeDays, maxTotalBytes } = STORE_DEFAULTS;
 
 export const storeOptions = z
   .strictObject({
-    transcripts: z.boolean().describe('Whether what is said in sessions is kept, redacted.').meta({ default: transcripts }),
-    max_age_days: z.int().min(1).describe('A transcript that nothing was added to for so long goes.').meta({ default: maxAgeDays }),
-    max_total_bytes: z.int().min(65_536).describe('Above this the oldest transcripts go.').meta({ default: maxTotalBytes }),
+    transcripts: z.boolean().describe('Whether switchboard stores redacted transcripts of sessions.').meta({ default: transcripts }),
+    max_age_days: z.int().min(1).describe('Switchboard deletes a transcript this long after its last entry.').meta({ default: maxAgeDays }),
+    max_total_bytes: z
+      .int()
+      .min(65_536)
+      .describe('The maximum size of all transcripts; beyond it, switchboard deletes the oldest.')
+      .meta({ default: maxTotalBytes }),
   })
   .partial();
 

@@ -1,5 +1,5 @@
-// Answers the user gave with "always", kept for a session or a workspace: one JSON line for each answer and each revocation, appended, since
-// several processes may do so at once. The request itself is not kept, only its hash and a redacted line for people.
+// "Always" answers of the user, for a session or a workspace: one JSON line per answer and per revocation, appended, because several
+// processes may write at once. Only the request's hash and a redacted line for people are stored.
 import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -11,23 +11,23 @@ export type RememberedAnswer = {
   readonly verdict: 'allow' | 'deny';
   readonly scope: 'session' | 'workspace';
   readonly agent: string;
-  /** The session's directory: an answer holds in no other. */
+  /** The session's directory; the answer applies to no other. */
   readonly cwd: string;
   readonly session?: string | undefined;
-  /** The hash of what makes the request the one it is. */
+  /** The hash that identifies the request. */
   readonly key: string;
   /** For people, redacted. */
   readonly what: string;
-  /** The policy under which it was asked. Under another one the answer means nothing: the question might not have come up. */
+  /** The policy in force. The answer does not apply under another policy, which might not have asked. */
   readonly policy: string;
   readonly expiresAt?: string | undefined;
-  /** Whose session it was. Agents may give the same session id again in a later process. */
+  /** The process that owned the session. Agents may reuse a session id in a later process. */
   readonly keeper?: string | undefined;
 };
 
 export type NewAnswer = Pick<RememberedAnswer, 'verdict' | 'agent' | 'cwd' | 'session' | 'what' | 'policy'> & {
   readonly scope: 'once' | 'session' | 'workspace';
-  /** As `keyOf` of the policy gives it; undefined when the answer must not be kept. */
+  /** From `keyOf` of the policy; undefined if the answer must not be stored. */
   readonly key: string | undefined;
   readonly ttlMs?: number | undefined;
 };
@@ -36,20 +36,20 @@ export type Kept = { readonly isKept: true; readonly id: string } | { readonly i
 
 export type RememberedAnswers = {
   readonly file: string;
-  /** Never throws; an answer that cannot be kept is one that counts once. */
+  /** Never throws; an answer that cannot be stored applies once. */
   remember(answer: NewAnswer): Kept;
-  /** What holds for a session now. The same array as long as nothing has changed, so that what is made of it can be kept. */
+  /** The answers for a session. The same array until something changes, so that callers can cache results. */
   answersFor(where: { readonly cwd: string; readonly session: string | undefined; readonly policy: string }): readonly RememberedAnswer[];
-  /** Everything that is kept and could still hold, oldest first. */
+  /** Every stored answer that may still apply, oldest first. */
   list(): readonly RememberedAnswer[];
-  /** Whether there was such an answer. Throws when it cannot be written down. */
+  /** Whether the answer existed. Throws if the revocation cannot be written. */
   revoke(id: string): boolean;
-  /** The session has ended, and what was kept for it with it. */
+  /** The session ended, and its answers with it. */
   endSession(session: string): void;
 };
 
 export type RememberedOptions = {
-  /** What takes secrets out of text. */
+  /** The redactor. */
   readonly redact: (text: string) => string;
   readonly now?: () => Date;
   readonly onProblem?: (error: unknown) => void;
@@ -57,7 +57,7 @@ export type RememberedOptions = {
 
 export const rememberedFile = (stateDir: string): string => path.join(stateDir, 'remembered.jsonl');
 
-/** How a key is kept. */
+/** The stored form of a key. */
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 const MAX_WHAT = 500;
@@ -80,7 +80,7 @@ export function createRemembered(stateDir: string, options: RememberedOptions): 
       bytes = readFileSync(file);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') onProblem(error);
-      // What cannot be read is not remembered: everything is asked again.
+      // An unreadable file means no remembered answers: the user is asked again.
       answers.clear();
       readFrom = { bytes: 0, inode: 0 };
       return;
@@ -89,7 +89,7 @@ export function createRemembered(stateDir: string, options: RememberedOptions): 
       answers.clear();
       readFrom = { bytes: 0, inode };
     }
-    // A last line without its end may still be in the writing; it is read when it is whole.
+    // Another process may still be writing an incomplete last line; the next read includes it.
     const whole = bytes.lastIndexOf(0x0a) + 1;
     for (const line of bytes.toString('utf8', readFrom.bytes, whole).split('\n')) apply(line);
     readFrom = { bytes: whole, inode };
@@ -125,7 +125,7 @@ export function createRemembered(stateDir: string, options: RememberedOptions): 
         return { isKept: true, id: answer.id };
       } catch (error) {
         onProblem(error);
-        return { isKept: false, why: `it cannot be written down (${(error as NodeJS.ErrnoException).code})` };
+        return { isKept: false, why: `it cannot be stored (${(error as NodeJS.ErrnoException).code})` };
       }
     },
     answersFor({ cwd, session, policy }) {
@@ -158,7 +158,7 @@ export function createRemembered(stateDir: string, options: RememberedOptions): 
       for (const where of served.keys()) if (JSON.parse(where)[1] === session) served.delete(where);
       for (const answer of answers.values()) {
         if (answer.keeper !== keeper || answer.session !== session) continue;
-        answers.delete(answer.id); // at once, whether it can be written down or not
+        answers.delete(answer.id); // at once, even if the revocation cannot be written
         try {
           append(stateDir, file, { revoked: answer.id, at: now().toISOString() });
         } catch (error) {
@@ -173,12 +173,12 @@ function append(stateDir: string, file: string, line: object): void {
   makeDirectory(stateDir);
   const fd = openSync(file, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600);
   try {
-    // A process that was killed in the middle of a line must not spoil this one.
+    // A killed process may have left an incomplete line; do not append to it.
     const { size } = fstatSync(fd);
     const last = Buffer.alloc(1);
     const isTorn = size > 0 && readSync(fd, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a;
     const bytes = Buffer.from(`${isTorn ? '\n' : ''}${JSON.stringify(line)}\n`);
-    // What is there in part is no answer, and the next line begins after it.
+    // Readers ignore the partial line, and the next line starts after it.
     if (writeSync(fd, bytes) < bytes.length) throw Object.assign(new Error('the disk is full'), { code: 'ENOSPC' });
   } finally {
     closeSync(fd);
@@ -198,7 +198,7 @@ function parse(line: string): RememberedAnswer | { readonly revoked: string } | 
   if (![id, at, agent, cwd, key, what, policy].every((field) => typeof field === 'string')) return undefined;
   if ((verdict !== 'allow' && verdict !== 'deny') || (scope !== 'session' && scope !== 'workspace')) return undefined;
   if (scope === 'session' && (typeof keeper !== 'string' || typeof session !== 'string')) return undefined;
-  // A time that cannot be read would never come.
+  // An unreadable expiry would never take effect.
   if (expiresAt !== undefined && Number.isNaN(Date.parse(expiresAt))) return undefined;
   return value as RememberedAnswer;
 }

@@ -2,8 +2,8 @@
 // no line is lost:
 // 1. `<file>.lock.<pid>.<start time>.<host>` lets one process at a time do this. Writers ignore it.
 // 2. The new content is written to a draft, which then gets the name of the file.
-// 3. Lines that came to the old file meanwhile are appended to the new one. A writer whose line came even later finds that the name leads to
-//    another file, and appends its line again (`appendToCurrent`).
+// 3. Lines added to the old file meanwhile are appended to the new one. A writer whose line came even later sees that the path names
+// another file, and appends its line again (`appendToCurrent`).
 // `<file>.old.<bytes read>`, a hard link, keeps the old file between 2 and 3. If the process is killed there, the next rewrite does step 3.
 import { closeSync, fstatSync, linkSync, openSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,16 +11,16 @@ import { draftOf } from '../private-files.ts';
 import { lockOwner, mayBeAlive } from '../processes/lock-owner.ts';
 import { appendToCurrent, isCurrent, readLines } from './append-lines.ts';
 
-/** What to append of the lines that came to the old file too late for the new content. */
+/** Selects what to append from lines that came to the old file too late for the new content. */
 export type LateLines = (lines: readonly string[]) => readonly string[];
 
 export type RewriteLock = {
-  /** Gives the draft the name of the file. `fd` is the old file, open, and `readBytes` is how much of it the draft covers. */
+  /** Renames the draft to the file. `fd` is the open old file; the draft covers its first `readBytes`. */
   replace(fd: number, readBytes: number, draft: string): boolean;
   release(): void;
 };
 
-/** A rewrite takes at most seconds. A lock of another host, which cannot be asked, expires after this. */
+/** A rewrite takes seconds. A lock from another host, which cannot be checked, expires after this time. */
 const MAX_LOCK_AGE_MS = 24 * 60 * 60_000;
 
 /** Undefined if another process has the lock. */
@@ -29,7 +29,7 @@ export function takeRewriteLock(file: string, late: LateLines): RewriteLock | un
   if (!createLock(own)) return undefined;
   const release = () => rmSync(own, { force: true });
   try {
-    // Both look after both have created theirs, so two processes cannot miss each other. Both may withdraw; then the next start compacts.
+    // Each process looks after it has created its lock, so two cannot miss each other. Both may withdraw; then the next start compacts.
     const others = namesAfter(file, 'lock').filter((lock) => lock !== own);
     if (others.some((lock) => isHeld(file, lock))) {
       release();
@@ -51,7 +51,7 @@ function createLock(lock: string): boolean {
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      if (ageMs(lock) < MAX_LOCK_AGE_MS) return false; // this process is at it already
+      if (ageMs(lock) < MAX_LOCK_AGE_MS) return false; // this process already rewrites the file
       rmSync(lock, { force: true });
     }
 }
@@ -63,7 +63,7 @@ function isHeld(file: string, lock: string): boolean {
 
 const ageMs = (file: string): number => Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
 
-/** Whether a process was killed between the steps 2 and 3. */
+/** Whether a process was killed between steps 2 and 3. */
 export const needsRecovery = (file: string): boolean => namesAfter(file, 'old').length > 0;
 
 function namesAfter(file: string, suffix: 'lock' | 'old'): readonly string[] {
@@ -74,16 +74,16 @@ function namesAfter(file: string, suffix: 'lock' | 'old'): readonly string[] {
       .filter((name) => name.startsWith(begin))
       .map((name) => path.join(folder, name));
   } catch {
-    return []; // no such directory yet
+    return []; // the directory does not exist yet
   }
 }
 
 function replace(file: string, fd: number, readBytes: number, draft: string, late: LateLines): boolean {
-  if (!isCurrent(fd, file)) return false; // replaced by somebody who does not know of the lock
+  if (!isCurrent(fd, file)) return false; // replaced by a program that ignores the lock
   const old = `${file}.old.${readBytes}`;
   try {
     linkSync(file, old);
-  } catch {} // a file system without hard links: only a kill at this very moment could lose a line
+  } catch {} // a file system without hard links: only a kill at this moment could lose a line
   try {
     renameSync(draft, file);
   } catch (error) {
@@ -99,7 +99,7 @@ function recover(file: string, old: string, late: LateLines): void {
   const readBytes = Number(old.slice(old.lastIndexOf('.') + 1));
   const fd = openSync(old, 'r');
   try {
-    // Killed before the draft got the name: then the old file is still the file, and has all of its lines.
+    // If the process was killed before the rename, the old file is still current and complete.
     if (!isCurrent(fd, file)) carryOver(file, fd, readBytes, late);
   } finally {
     closeSync(fd);

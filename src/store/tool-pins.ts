@@ -1,4 +1,4 @@
-// What tools of configured MCP servers looked like when they were first seen. One JSON line each; the newest counts.
+// The definitions of MCP server tools as first seen. One JSON line each; the newest counts.
 import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory, replaceFile } from '../private-files.ts';
@@ -8,7 +8,7 @@ type Pin = { readonly server: string; readonly tool: string; readonly hash: stri
 export type ToolPins = {
   find(server: string, tool: string): string | undefined;
   keep(server: string, tool: string, hash: string): void;
-  /** The next sight of the server's tools is the first again; returns how many there were. */
+  /** Forgets a server's tools, so that the next sight is the first again; returns how many there were. */
   forget(server: string): number;
 };
 
@@ -55,6 +55,6 @@ function parse(line: string): Pin[] {
     const { server, tool, hash } = JSON.parse(line) as Partial<Pin>;
     return typeof server === 'string' && typeof tool === 'string' && typeof hash === 'string' ? [{ server, tool, hash }] : [];
   } catch {
-    return []; // the last line of a process that was killed while writing it
+    return []; // an incomplete last line of a killed process
   }
 }

@@ -99,7 +99,7 @@ function onceExited(): { happened(exit: Exit): void; listen(listener: (exit: Exi
   };
 }
 
-/** Stands for a process that could not be started: reports that as its exit. */
+/** The transport of a process that could not be started: reports that as its exit. */
 export function unstartable(why: Unstartable): Transport {
   return {
     fromAgent: new PassThrough(),

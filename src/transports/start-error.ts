@@ -18,14 +18,14 @@ export function whyUnstartable(error: NodeJS.ErrnoException, { configKey, comman
   const kind = cwd === undefined ? 'directory' : kindOf(cwd);
   if (kind !== 'directory') {
     const why = kind === undefined ? `its cwd does not exist: ${cwd}` : `its cwd is not a directory: ${cwd}`;
-    return { why, next: `Make that directory, or change "cwd" in ${configKey}` };
+    return { why, next: `Create that directory, or change "cwd" in ${configKey}` };
   }
   const program = /[\\/]/.test(command) ? kindOf(command) : undefined;
   const check = `Check "command" in ${configKey}`;
   if (code === 'ENOENT' && program === 'file')
     return {
-      why: 'what its first line names to run it was not found',
-      next: `Install that, or name another in "command" of ${configKey}`,
+      why: 'the interpreter in its first line was not found',
+      next: `Install it, or name another in "command" of ${configKey}`,
     };
   if (code === 'ENOENT') return { why: 'the command was not found' };
   if (code === 'EACCES' && program === 'directory') return { why: 'the command is a directory', next: `${check}: it must name a program` };

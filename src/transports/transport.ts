@@ -14,7 +14,7 @@ export type Transport = {
   stderrTail(): readonly string[];
   /** Calls back once, also for an exit in the past. */
   onExit(listener: (exit: Exit) => void): void;
-  /** Ends the peer in good order; resolves when nothing of it is left. */
+  /** Stops the peer cleanly; resolves when nothing of it is left. */
   stop(): Promise<void>;
   /** Ends the peer at once. */
   kill(): void;

@@ -82,7 +82,7 @@ export function joinObservers(observers: readonly Observer[], onProblem: (error:
 }
 
 /** The records of one connection. */
-export type Watcher = {
+export type ConnectionRecords = {
   readonly observer: Observer | undefined;
   /** The last frames that may be shown, oldest first. */
   lastFrames(): readonly unknown[];

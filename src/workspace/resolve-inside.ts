@@ -31,7 +31,7 @@ function windowsProblem(file: string, names: readonly string[]): string | undefi
   const inner = names.slice(1).filter((name) => name !== '' && name !== '.' && name !== '..');
   if (inner.some((name) => name.includes(':'))) return 'path names a stream of a file';
   if (inner.some((name) => /[ .]$/.test(name))) return 'path has a name that ends in a dot or a space';
-  if (inner.some((name) => RESERVED.test(name.trimEnd()))) return 'path has a name that stands for a device';
+  if (inner.some((name) => RESERVED.test(name.trimEnd()))) return 'path has the name of a device';
   return undefined;
 }
 

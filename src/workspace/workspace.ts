@@ -22,7 +22,7 @@ export const TERMINAL_METHODS = [
 ] as const;
 
 /** The session of a request, and where it may reach. */
-export type Asker = {
+export type Requester = {
   /** Identifies the session. */
   readonly owner: object;
   readonly roots: Roots;
@@ -34,7 +34,7 @@ export type Asker = {
 
 export type Workspace = {
   /** Resolves with the result; rejects with the error for the agent. */
-  serve(method: string, params: unknown, asker: Asker): Promise<unknown>;
+  serve(method: string, params: unknown, requester: Requester): Promise<unknown>;
   /** The session ended, or its agent did: stops its terminals and drops waiting requests. */
   endOf(owner: object): void;
   /** Resolves when all terminals have stopped. */
@@ -45,7 +45,7 @@ export type Workspace = {
 /** For a server that acts for the user as well as for agents. */
 export type EditableWorkspace = Workspace & {
   /** Changes a file, in order with the session's own requests. */
-  edit(file: string, edit: Edit, asker: Asker): Promise<{ readonly isWritten: boolean }>;
+  edit(file: string, edit: Edit, requester: Requester): Promise<{ readonly isWritten: boolean }>;
 };
 
 export function createWorkspace(options: TerminalsOptions): EditableWorkspace {

@@ -30,7 +30,7 @@ describe('an agent that cannot be started says why:', () => {
   test.runIf(process.platform !== 'win32')('its command is a directory, or its interpreter is missing', async () => {
     const command = path.join(newFolder(), 'agent');
     writeFileSync(command, '#!/no/such/shell\n', { mode: 0o755 });
-    expect(await start(script('', { command })).exit).toMatchObject({ why: expect.stringContaining('its first line names') });
+    expect(await start(script('', { command })).exit).toMatchObject({ why: expect.stringContaining('the interpreter in its first line') });
     expect(await start(script('', { command: path.dirname(command) })).exit).toMatchObject({ why: 'the command is a directory' });
   });
 

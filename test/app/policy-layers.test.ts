@@ -82,7 +82,7 @@ test("a project's policy that becomes invalid stays in force as it was", async (
     spoil();
     const again = await readLayers(given, layers);
     expect(again.layers).toEqual(layers);
-    expect(again.notices).toEqual([expect.stringContaining('the one from before still holds')]);
+    expect(again.notices).toEqual([expect.stringContaining('the previous policy stays in force')]);
   }
 });
 
@@ -104,7 +104,7 @@ test.each([0o664, 0o646, 0o666])(
     chmodSync(write('managed.yaml', POLICY), mode);
     await expect(read({})).rejects.toMatchObject({
       code: 'POLICY_INVALID',
-      message: expect.stringContaining('can be written to by others'),
+      message: expect.stringContaining('is writable by other users'),
     });
   },
 );

@@ -48,7 +48,7 @@ test.runIf(process.platform === 'linux')('the next start of a switchboard ends w
   await expect.poll(processesLeft).toEqual([String(next.child.pid)]);
   await expect.poll(records).toEqual([]); // only once the processes are gone
   next.child.stdin.end();
-  expect((await next.ended).stderr).toContain('ended 1 agent process(es) that an earlier switchboard left behind');
+  expect((await next.ended).stderr).toContain('stopped 1 agent process(es) that an earlier switchboard left behind');
 });
 
 const SIGNALS = [

@@ -62,7 +62,7 @@ describe('a state directory', () => {
   test.skipIf(process.platform !== 'linux')('that cannot be created only disables persistence: the turn still runs', async () => {
     const { code, stdout, stderr } = await createHome().run(['run', '-o', 'simple', 'hello'], { SWITCHBOARD_HOME: '/proc/none/below' });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('You said: "hello"') });
-    expect(stderr).toContain('the state directory /proc/none/below cannot be used, so nothing is remembered');
+    expect(stderr).toContain('the state directory /proc/none/below cannot be used, so sessions and answers are not stored');
     expect(stderr).toContain("records are not kept: ENOENT: no such file or directory, mkdir '/proc/none'");
   });
 });

@@ -32,7 +32,7 @@ test.each([
 ])('for a file that lacks $lacks, the first syntax error is reported with the number of further errors', ({ text, place, more }) => {
   const lines = parseDocument('f', text).problems.map(renderProblem);
   expect(lines).toEqual([
-    expect.stringMatching(new RegExp(`^f:${place}: syntax error: .*; put this right first: ${more} after it may follow from it$`)),
+    expect.stringMatching(new RegExp(`^f:${place}: syntax error: .*; fix this first: ${more} after it may follow from it$`)),
   ]);
 });
 

@@ -88,7 +88,7 @@ describe('a session of an earlier process', () => {
       configOptions: [{ id: 'agent', currentValue: 'plain' }],
       _meta: { 'acp-switchboard': { agent: 'plain', replay: 'transcript', canContinue: false } },
     });
-    expect(JSON.stringify(acpClient.seen.map(({ msg }) => msg.params?.update))).toContain('This session can be read and not continued');
+    expect(JSON.stringify(acpClient.seen.map(({ msg }) => msg.params?.update))).toContain('This session is read-only');
 
     for (const [method, params] of [
       ['session/prompt', { prompt: [] }],

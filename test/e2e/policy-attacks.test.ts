@@ -169,7 +169,7 @@ describe('a response from the client', () => {
     expect((await agent.request('session/request_permission', execution(id, 'make all'))).error.message).toContain('limit 1');
     client.notify('session/cancel', { sessionId: id });
     expect(await first).toEqual(CANCELLED);
-    expect(audit(stage).map(({ option }) => option)).toEqual(['refused: too many questions are open', 'cancelled']);
+    expect(audit(stage).map(({ option }) => option)).toEqual(['refused: too many permission requests are open', 'cancelled']);
   });
 });
 

@@ -82,7 +82,7 @@ describe('a refused mode', () => {
     const agent = agentWith(stage, { modes: modes('yolo') });
     const client = await stage.connect([agent], { config: { policy: { version: 1, agents: { agent: { mode: { pin: ['other'] } } } } } });
     const answer = await client.request('session/new', { cwd: stage.cwd, mcpServers: [] });
-    expect(answer.error).toMatchObject({ code: -32602, message: expect.stringContaining('none that the policy names') });
+    expect(answer.error).toMatchObject({ code: -32602, message: expect.stringContaining('no mode that the policy names') });
     await agent.got('session/close');
   });
 

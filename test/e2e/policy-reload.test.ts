@@ -23,7 +23,7 @@ test('applies at once to live sessions, also when an editor replaces the file', 
   expect(client.all('session/request_permission')).toEqual([]);
   writeFileSync(`${file}.new`, 'version: 1\ndeny: ["execute(make ...)"]\n');
   renameSync(`${file}.new`, file);
-  await noticed(client, 'the policy has changed; it holds for all sessions');
+  await noticed(client, 'the policy changed; the new version applies to all sessions');
   expect(await ask('make')).toEqual(selected('r1'));
 });
 
@@ -32,12 +32,12 @@ test('is the one that the configuration names, also after the configuration name
   const config = path.join(stage.dir, 'config-0.json');
   const parsed = JSON.parse(readFileSync(config, 'utf8'));
   writeFileSync(config, JSON.stringify({ ...parsed, policy: 'nowhere.yaml' }));
-  await noticed(client, /THE POLICY HAS CHANGED AND CANNOT BE USED.*nowhere\.yaml/);
+  await noticed(client, /THE CHANGED POLICY IS INVALID.*nowhere\.yaml/);
   expect(await ask('make')).toEqual(selected('a1'));
   const other = path.join(stage.dir, 'other.yaml');
   writeFileSync(other, 'version: 1\ndeny: ["execute(make ...)"]\n');
   writeFileSync(config, JSON.stringify({ ...parsed, policy: 'other.yaml' }));
-  await noticed(client, 'it holds for all sessions from now on');
+  await noticed(client, 'applies to all sessions from now on');
   expect(await ask('make')).toEqual(selected('r1'));
   writeFileSync(other, 'version: 1\nallow: ["execute(make ...)"]\n');
   await vi.waitFor(async () => expect(await ask('make')).toEqual(selected('a1')), { timeout: 20_000 });
@@ -46,11 +46,11 @@ test('is the one that the configuration names, also after the configuration name
 test('that is invalid leaves the previous one in force, with a prominent message', async ({ stage }) => {
   const { file, client, ask } = await running(stage, 'version: 1\ndeny: ["execute(make ...)"]\n');
   writeFileSync(file, 'version: 1\nalow: [execute]\n');
-  await noticed(client, 'THE POLICY HAS CHANGED AND CANNOT BE USED');
+  await noticed(client, 'THE CHANGED POLICY IS INVALID');
   await noticed(client, /policy\.yaml:2:1/);
   expect(await ask('make')).toEqual(selected('r1'));
   writeFileSync(file, 'version: 1\nallow: ["execute(make ...)"]\n');
-  await noticed(client, 'it holds for all sessions');
+  await noticed(client, 'applies to all sessions');
   expect(await ask('make')).toEqual(selected('a1'));
 });
 
@@ -69,7 +69,7 @@ test('applies to pending requests: an earlier allow does not override it, and th
   const first = await client.got('session/request_permission', ({ toolCall }) => toolCall.kind === 'execute');
   const second = await client.got('session/request_permission', ({ toolCall }) => toolCall.kind === 'edit');
   writeFileSync(file, 'version: 1\ndeny: [{ id: no-make, command: "make ..." }, { id: no-edit, action: edit }]\n');
-  await noticed(client, 'it holds for all sessions');
+  await noticed(client, 'applies to all sessions');
   client.reply(first.msg, selected('a1'));
   client.reply(second.msg, selected('allow'));
   expect(await permission).toEqual(selected('r1'));

@@ -94,7 +94,7 @@ test('an existing file is not overwritten by a recording', async ({ stage }) => 
   const file = stage.writeConfig([]);
   const acpClient = stage.proxy([stage.agent('a')], { args: ['--record', file] });
   expect(await acpClient.close()).toBe(2);
-  expect(acpClient.stderr()).toContain('it is there already');
+  expect(acpClient.stderr()).toContain('the file exists already');
 });
 
 const runs = agentsRecorded.flatMap((agent) => [

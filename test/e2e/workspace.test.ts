@@ -270,7 +270,7 @@ describe('terminals', () => {
     await eventually(() => expect(isAlive(ended.pid)).toBe(false));
     expect(isAlive(kept.pid)).toBe(true);
     expect((await prompt(client, mine.id, 'hello')).result).toEqual({ stopReason: 'end_turn' });
-    expect(reportedIn(client, mine.id).join()).toContain('started again');
+    expect(reportedIn(client, mine.id).join()).toContain('was restarted');
     await agent.refused('terminal/output', { sessionId: mine.id, terminalId: ended.terminalId });
     writeFileSync(path.join(stage.cwd, 'f'), 'x');
     expect(await agent.call('fs/read_text_file', { sessionId: mine.id, path: path.join(stage.cwd, 'f') })).toEqual({ content: 'x' });

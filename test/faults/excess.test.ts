@@ -24,7 +24,7 @@ describe('row 6: with on_stall end', () => {
     await left.got('session/cancel');
     clock.advance(10_000);
     expect((await turn).result).toEqual(cancelled);
-    expect(notices.filter((text) => /"left" was ended: its turn was silent/.test(text))).toHaveLength(1);
+    expect(notices.filter((text) => /"left" was stopped: its turn was silent/.test(text))).toHaveLength(1);
     left.on('session/prompt', () => end);
     expect((await prompt(client, id, 'again')).result).toEqual(end);
     expect(left.all('session/resume')).toHaveLength(1);

@@ -50,7 +50,7 @@ test
       expect(runs(['prlimit', '--nofile=8:', '--pid', String(client.child.pid)])).toBe(true);
       expect((await prompt(client, id, 'tools')).result).toEqual({ stopReason: 'end_turn' });
       expect(client.agentText(id)).toMatch(/could not be loaded \(EMFILE/);
-      await noticed(client, /agents have no tools of ours: .*EMFILE.*only a new start helps/);
+      await noticed(client, /agents get no host tools: .*EMFILE.*only a new start helps/);
       for (const session of [id, well.id]) expect((await prompt(client, session, 'hello')).result).toEqual({ stopReason: 'end_turn' });
       expect(await client.close()).toBe(0);
       expect(agentsOf(stage, client)).toEqual([]);

@@ -51,7 +51,7 @@ test.concurrent('row 15: responses to no request, and second responses, are drop
   expect([client.answersTo('turn').length, agent.answersTo('q').length]).toEqual([1, 1]);
   for (const peer of [client, agent]) for (const stray of [99999, 'nobody', null]) expect(peer.answersTo(stray)).toEqual([]);
   await client.close();
-  expect(client.stderr()).toContain('not passed on in this connection: 8 answers that nobody waited for');
+  expect(client.stderr()).toContain('not passed on in this connection: 8 unexpected answers');
 });
 
 test.concurrent('row 16: a response with both or neither of result and error counts as -32603', async ({ stage }) => {

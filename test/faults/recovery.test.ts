@@ -38,7 +38,7 @@ test.concurrent('row 4: a notice in the session reports what happened, where the
       sessionUpdate: 'notice',
       severity: 'warning',
       title: expect.stringContaining('sick'),
-      description: expect.stringMatching(/started again/),
+      description: expect.stringMatching(/was restarted/),
     },
   ]);
   expect(client.updates(id, 'agent_thought_chunk')).toEqual([]);
@@ -51,7 +51,7 @@ test.concurrent('row 4: a thought reports it where the client does not, and only
   await prompt(client, first.id, 'again');
   expect(client.updates(first.id, 'notice')).toEqual([]);
   expect(textOf(client.updates(first.id, 'agent_thought_chunk')[0])).toBe(
-    '[switchboard] sick had exited. It was started again and the session was brought back.\n',
+    '[switchboard] sick had exited. It was restarted and the session was recovered.\n',
   );
   expect(client.stderr()).toMatch(/Agent "sick" exited \(signal SIGKILL\)$/m); // it was idle
   expect(reportedIn(client, second.id)).toEqual([]);
@@ -66,8 +66,8 @@ test.concurrent('row 4: an interrupted turn is mentioned only where there was on
   const { error } = await prompt(client, busy.id, 'crash');
   expect(error.message).toMatch(/exited \(.*\) before answering.* run: switchboard agents test sick$/);
   for (const { id } of [busy, idle]) await prompt(client, id, 'again');
-  expect(reportedIn(client, busy.id).join('')).toContain('; what it was doing then is not repeated.');
-  expect(reportedIn(client, idle.id).join('')).toContain('the session was brought back.');
+  expect(reportedIn(client, busy.id).join('')).toContain('; the interrupted turn is not repeated.');
+  expect(reportedIn(client, idle.id).join('')).toContain('the session was recovered.');
 });
 
 test.concurrent('row 4: an agent that cannot resume loads the session, and its replay does not reach the client', async ({ stage }) => {

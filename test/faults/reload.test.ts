@@ -101,7 +101,7 @@ quick('an agent that is changed serves new sessions anew, and open ones as it wa
   const { id } = await open(made.client, CWD, 'left');
   expect(made.connection.reconfigure({ ...without, agents: [spec('left', ['--new']), spec('right')] })).toEqual({
     isTaken: true,
-    said: 'changed: left',
+    message: 'changed: left',
   });
   expect(Object.keys(made.connection.health()).toSorted()).toEqual(['left', 'left#1', 'right']);
   expect((await prompt(made.client, id, 'hello')).result).toEqual(end);
@@ -117,18 +117,21 @@ quick('an agent that is gone cannot be chosen any more, and what is not configur
   const made = await connection(actors);
   const { id } = await open(made.client, CWD, 'left');
   const agents = [spec('left'), spec('right')];
-  expect(made.connection.reconfigure({ ...without, agents }).said).toBe('gone: middle');
+  expect(made.connection.reconfigure({ ...without, agents }).message).toBe('gone: middle');
   const refused = await made.client.refused('session/set_config_option', { sessionId: id, configId: 'agent', value: 'middle' });
   expect(refused.message).toContain('configured agents: left, right');
   const [options] = made.client.updates(id, 'config_option_update').at(-1).configOptions;
   expect(options.options.map(({ value }: { value: string }) => value)).toEqual(['left', 'right']);
-  expect(made.connection.reconfigure({ ...without, agents }).said).toBe('the agents are as before');
+  expect(made.connection.reconfigure({ ...without, agents }).message).toBe('the agents are as before');
 });
 
 quick('a reload cannot change from one agent to several or back, because initialize told the client which it is', async () => {
   const single = await connection([able('left')]);
   const agents = [spec('left'), spec('right')];
-  expect(single.connection.reconfigure({ ...without, agents })).toMatchObject({ isTaken: false, said: expect.stringContaining('restart') });
+  expect(single.connection.reconfigure({ ...without, agents })).toMatchObject({
+    isTaken: false,
+    message: expect.stringContaining('restart'),
+  });
   const several = await connection([able('left'), able('right')]);
   expect(several.connection.reconfigure({ ...without, agents: agents.slice(0, 1) }).isTaken).toBe(false);
   expect((await open(several.client, CWD, 'right')).id).toBeDefined();

@@ -32,7 +32,7 @@ test.concurrent('row 28: the next start ends what a killed proxy left behind, ch
   expect([pidIn(id), child].every(isAlive)).toBe(true);
   const next = await stage.connect({ well: fixture('well-behaved', 'well') });
   await eventually(() => expect([pidIn(id), child].filter(isAlive)).toEqual([]));
-  await noticed(next, 'ended 1 agent process(es) that an earlier switchboard left behind');
+  await noticed(next, 'stopped 1 agent process(es) that an earlier switchboard left behind');
   expect(await next.close()).toBe(0);
   expect(runningFiles(stage)).toEqual([]);
 });
@@ -115,7 +115,9 @@ test.concurrent("row 29: a daemon that has left its agent's group is reported at
   expect(await client.close()).toBe(0);
   expect(isAlive(pidIn(id))).toBe(false);
   expect(isAlive(daemon)).toBe(true); // it left on purpose
-  expect(client.stderr()).toContain(`in groups of their own: ${daemon} (node). They are not ended; to end them: kill ${daemon}\n`);
+  expect(client.stderr()).toContain(
+    `in their own process groups: ${daemon} (node). Switchboard does not stop them; to stop them, run: kill ${daemon}\n`,
+  );
   const named = async () => (await checkState(stage.state, 'linux')).filter(({ check }) => check === 'state.daemons');
   expect(await named()).toMatchObject([
     { status: 'warning', what: expect.stringContaining(`${daemon} (node)`), next: expect.stringContaining(`kill ${daemon}`) },
@@ -141,7 +143,9 @@ test.concurrent('row 29: a daemon that outlived a killed proxy is reported by th
   const next = await stage.connect({ well: fixture('well-behaved', 'well') });
   await noticed(
     next,
-    new RegExp(`still run, in groups of their own: ${daemon} \\(node\\)\\. They are not ended; to end them: kill ${daemon}`),
+    new RegExp(
+      `still running in their own process groups: ${daemon} \\(node\\)\\. Switchboard does not stop them; to stop them, run: kill ${daemon}`,
+    ),
   );
   expect(isAlive(daemon)).toBe(true);
   expect(livingDaemons(stage.state)).toMatchObject([{ pid: daemon, program: 'node' }]);

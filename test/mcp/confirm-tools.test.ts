@@ -60,7 +60,7 @@ test('an agent that ends its first turn without connecting is reported once', as
   clock.advance(10_000);
   await client.got('session/update');
   expect(warnings(client, id)).toEqual([
-    '[switchboard] one does not use the tools it was lent. They were offered by acp, and it never connected. The next session offers them by stdio.\n',
+    '[switchboard] one does not use its host tools. They were offered by acp, and it never connected. The next session offers them by stdio.\n',
   ]);
   expect(seen).toEqual({ acp: 'ignored' });
   expect(notices.filter((text) => text.includes('never connected'))).toHaveLength(1);

@@ -93,10 +93,10 @@ test('delegation is refused in a cycle, beyond two levels and to an unknown agen
     agents.reduceRight((words, agent) => `call delegate ${JSON.stringify({ agent, prompt: words })}`, 'call session_info');
   const answered = async (agents: string[]) => JSON.stringify(await told(client, id, through(agents)));
   expect(await answered(['nobody'])).toContain('there is no agent \\"nobody\\"; there are b, c, d');
-  expect(await answered(['a'])).toContain('waits for this very answer');
-  expect(await answered(['b', 'a'])).toContain('waits for this very answer (a asked b)');
+  expect(await answered(['a'])).toContain('waits for this answer');
+  expect(await answered(['b', 'a'])).toContain('waits for this answer (a asked b)');
   expect(await answered(['b', 'c'])).toMatch(/agent.{1,20}"c/);
-  expect(await answered(['b', 'c', 'd'])).toContain('may not ask another');
+  expect(await answered(['b', 'c', 'd'])).toContain('may not delegate');
   expect(await answered(['b'])).toMatch(/agent.{1,20}"b/); // a refused delegation does not block the next one
 });
 
@@ -137,7 +137,7 @@ test('at most four delegations run at once', async ({ stage }) => {
   const [last = '', ...others] = sessions.reverse();
   const waiting = others.map((id) => prompt(client, id, 'call delegate {"agent":"helper","prompt":"wait"}'));
   await helper.until(() => helper.all('session/prompt').length === 4);
-  expect(wordsOf(await ask(client, last, 'helper', 'too'))).toContain('4 agents are already at work for others');
+  expect(wordsOf(await ask(client, last, 'helper', 'too'))).toContain('4 delegations are already running');
   for (const { msg } of helper.all('session/prompt')) helper.reply(msg, { stopReason: 'end_turn' });
   await Promise.all(waiting);
 });

@@ -97,7 +97,7 @@ test("a policy that changed while the user decided overrides the user's yes", as
   const written = called(client, id, 'write_file', { path: 'new.txt', content: 'x' });
   const asked = await client.got('session/request_permission');
   writeFileSync(file, 'version: 1\ndeny: [edit]\nmcp: { expose: ["switchboard:*"] }\n');
-  await vi.waitFor(() => expect(client.stderr()).toContain('it holds for all sessions'), { timeout: 20_000, interval: 50 });
+  await vi.waitFor(() => expect(client.stderr()).toContain('applies to all sessions'), { timeout: 20_000, interval: 50 });
   client.reply(asked.msg, { outcome: { outcome: 'selected', optionId: 'allow' } });
   expect(wordsOf(await written)).toContain('denied by policy');
   expect(existsSync(path.join(stage.cwd, 'new.txt'))).toBe(false);
@@ -120,7 +120,7 @@ test('a request with a wrong token, or with that of an ended session, is audited
     .map((line) => JSON.parse(line));
   expect(lines.filter(({ method }) => method === 'mcp')).toMatchObject([{ verdict: 'deny' }, { verdict: 'deny' }]);
   expect(audit).not.toContain(headers[0].value.slice('Bearer '.length));
-  await expect.poll(client.stderr).toContain('somebody was refused the tools of a session');
+  await expect.poll(client.stderr).toContain('rejected an MCP connection to the tools of a session');
 });
 
 test.for([

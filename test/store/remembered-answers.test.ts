@@ -139,6 +139,6 @@ test('an answer that cannot be stored applies once', () => {
   const problems: unknown[] = [];
   const { state, store } = place({ onProblem: (error) => problems.push(error) });
   mkdirSync(path.join(state, 'remembered.jsonl'), { recursive: true });
-  expect(store.remember(ANSWER)).toEqual({ isKept: false, why: 'it cannot be written down (EISDIR)' });
+  expect(store.remember(ANSWER)).toEqual({ isKept: false, why: 'it cannot be stored (EISDIR)' });
   expect(problems).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-// `switchboard agents`: what is configured, and how it is doing in the proxies that run now.
+// `switchboard agents`: the configured agents, and their health in the running proxies.
 
 import { isRunning, readRunningRecords } from '../../agents/running-record.ts';
 import { secretsOf } from '../../app/launch.ts';
@@ -19,7 +19,7 @@ type Health = {
   readonly sessions?: number;
   readonly inFlight?: number;
   readonly lastError?: string;
-  /** In words, cleaned of secrets. */
+  /** A redacted message. */
   readonly lastErrorText?: string;
   readonly unavailable?: string;
   readonly stderrTail?: readonly string[];
@@ -35,7 +35,7 @@ export async function listAgents(flags: AgentsFlags): Promise<number> {
     command: redact(command),
     args: hideArgs(args).map(redact),
     isDefault: name === config.defaultAgent,
-    // An agent with a process for each session shows up as name#1, name#2, …
+    // An agent with one process per session appears as name#1, name#2, …
     processes: running.flatMap(({ owner, health }) =>
       Object.entries(health as Record<string, Health>)
         .filter(([id, { state, lastError }]) => agentOf(id) === name && (state !== 'idle' || lastError !== undefined))
@@ -54,7 +54,7 @@ export async function listAgents(flags: AgentsFlags): Promise<number> {
   return 0;
 }
 
-/** What went wrong with it, and its own last words on that; nothing for an agent that is well. */
+/** The last error of an agent and its last stderr lines; empty for a healthy agent. */
 function explain({ id, state, lastErrorText, unavailable, stderrTail = [] }: Health & { readonly id: string }): string {
   const why = unavailable ?? lastErrorText;
   if (why === undefined && state !== 'unhealthy') return '';

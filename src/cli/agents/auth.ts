@@ -1,4 +1,5 @@
-// A login in a terminal. Editors run our command again with an agent's arguments appended, and `switchboard auth` does it itself; the agent runs in our place.
+// Logs in to an agent in a terminal. Editors run our command again with the agent's arguments appended; `switchboard auth` does the same.
+// The agent takes over the terminal.
 import { once } from 'node:events';
 import type { AuthMethod } from '../../acp/shapes.ts';
 import { agentEnvironment, configKey } from '../../agents/agent-process.ts';
@@ -10,7 +11,7 @@ import { startUnderSignals } from '../interrupts.ts';
 import { type ConfigFlags, resolveConfig } from '../resolve-config.ts';
 import { ownCommand, textsOf } from './methods.ts';
 
-/** The exit code is the agent's own: zero says that the login worked. */
+/** Returns the agent's exit code: zero means that the login succeeded. */
 export async function auth(agent: string, args: readonly string[], flags: ConfigFlags): Promise<number> {
   const { config } = await resolveConfig({ ...(flags.config !== undefined && { config: flags.config }), agent });
   const [spec] = config.agents;
@@ -18,7 +19,7 @@ export async function auth(agent: string, args: readonly string[], flags: Config
   return inTerminal(spec, spec.command, [...spec.args, ...args], {});
 }
 
-/** The same for a method as the agent tells of it; what it has in its environment wins over all else. */
+/** The same for a method that the agent describes; the method's environment takes precedence. */
 export function runInTerminal(spec: AgentSpec, method: AuthMethod): Promise<number> {
   const own = ownCommand(method);
   if (own) return inTerminal(spec, own.command, own.args, own.env);
@@ -35,7 +36,7 @@ async function inTerminal(
   const { child, ...signals } = startUnderSignals(() =>
     spawn(command, [...args], {
       stdio: 'inherit',
-      env: { ...agentEnvironment(spec), ...env }, // as when the agent is started to work: a login for another account would not be its own
+      env: { ...agentEnvironment(spec), ...env }, // the same environment as for sessions, so that the login is for the same account
       ...(spec.cwd !== undefined && { cwd: spec.cwd }),
     }),
   );

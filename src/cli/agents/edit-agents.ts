@@ -1,4 +1,4 @@
-// `switchboard agents add` and `agents remove`: entries of the user's own configuration.
+// `switchboard agents add` and `agents remove`: edit the user's configuration.
 
 import { once } from 'node:events';
 import path from 'node:path';
@@ -22,17 +22,17 @@ import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 import { type Change, type ChangeFlags, makeChange, printChange, say } from '../setup/show-change.ts';
 import { openUserConfig, refuseWorse } from '../setup/user-config.ts';
 
-// `agents add --install`: the package of an agent into a folder of our own, so that its start needs neither npx nor network.
+// `agents add --install`: installs an agent's package into our own folder, so that its start needs neither npx nor network.
 export async function installAgent(agent: CatalogueAgent, here: Here): Promise<void> {
   const { npx } = agent.distribution;
   if (!npx) throw new CommandFailure(2, `"${agent.id}" is not an npm package; --install supports only npm packages`);
   const folder = installFolder(agent, here);
   const { command, args } = resolveStart(agent, here);
-  if ([command, ...args].some((word) => word.startsWith(folder))) return; // it is there
+  if ([command, ...args].some((word) => word.startsWith(folder))) return; // already installed
   makeDirectory(folder);
   notice(`installing ${npx.package} into ${folder}`);
   const words = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error', npx.package];
-  // What npm says goes to stderr: stdout may be read by a program.
+  // npm's output goes to stderr: a program may read stdout.
   const { child, ...signals } = startUnderSignals(() =>
     spawn('npm', words, { stdio: ['ignore', process.stderr, process.stderr], cwd: folder, env: here.env }),
   );
@@ -105,7 +105,7 @@ export async function addAgent(id: string, args: readonly string[], flags: AddFl
   return 0;
 }
 
-/** What there is to add, and how each would be started from here. */
+/** Lists the agents that can be added, and how each would start on this machine. */
 export async function listCatalogue(flags: AddFlags): Promise<number> {
   if (flags.command !== undefined) throw new CommandFailure(2, 'name the agent', 'switchboard agents add NAME --command PROGRAM -- ARGS');
   const around = here();
@@ -140,7 +140,7 @@ export async function removeAgent(name: string, flags: ConfigFlags & ChangeFlags
 
 export const bundledCatalogue = (): Catalogue => readCatalogue(packageFile('config', 'agent-catalog.json'));
 
-/** What decides how an agent is started from here. */
+/** The facts about this machine that decide how an agent starts. */
 export function here(): Here {
   const { env, platform, stateDir } = surroundings({});
   return { env, platform, node: { path: process.execPath, version: process.version }, installDir: path.join(stateDir, 'agents') };
@@ -157,7 +157,7 @@ function inCatalogue(catalogue: Catalogue, id: string): CatalogueAgent {
   throw new CommandFailure(4, `the catalogue has no agent "${id}"`, hint.filter((part) => part !== undefined).join(' '));
 }
 
-/** The entry for an agent of the catalogue, with what could not be resolved. */
+/** The entry for a catalogue agent, and its unresolved settings. */
 export function fromCatalogue(agent: CatalogueAgent, args: readonly string[], flags: Pick<AddFlags, 'env' | 'install'> = {}) {
   const { command, args: own, env, how, warnings } = resolveStart(agent, here());
   const variables = { ...env, ...readEnv(flags.env ?? []) };
@@ -183,7 +183,7 @@ function fromCommand(command: string, args: readonly string[], flags: AddFlags):
   return { entry: { command, args, ...(Object.keys(env).length > 0 && { env }) }, warnings: [] };
 }
 
-/** `KEY` refers to our own environment; `KEY=VALUE` is for what is no secret: command lines are seen by everyone. */
+/** `KEY` refers to the environment; `KEY=VALUE` is for values that are not secret: other users can read command lines. */
 function readEnv(given: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     given.map((text) => {

@@ -1,4 +1,4 @@
-// `switchboard import`: the agents of the editors on this machine into the user's own configuration.
+// `switchboard import`: copies the agents of installed editors to the user's configuration.
 import { existsSync } from 'node:fs';
 import { withProperty } from '../../setup/edit-jsonc.ts';
 import { EDITORS, type EditorFile, openEditorFile, placesHere } from '../../setup/editors.ts';
@@ -39,7 +39,7 @@ export async function importCommand(flags: ImportFlags): Promise<number> {
   return 0;
 }
 
-/** The editors' files that are here. One that cannot be read is told of, and does not keep the others from being read. */
+/** The editors' files on this machine. Reports an unreadable file and continues with the others. */
 export async function editorsHere(): Promise<{ readonly files: readonly EditorFile[]; readonly warnings: readonly string[] }> {
   const files: EditorFile[] = [];
   const warnings: string[] = [];

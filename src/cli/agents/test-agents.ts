@@ -1,4 +1,4 @@
-// `switchboard agents test`: whether an agent starts at all, and what it can do.
+// `switchboard agents test`: checks whether an agent starts, and lists its capabilities.
 import type { InitializeResult } from '../../acp/shapes.ts';
 import type { AgentSpec } from '../../agents/defaults.ts';
 import { secretsOf } from '../../app/launch.ts';
@@ -22,19 +22,19 @@ type Tested = {
   readonly ok: boolean;
   readonly startMs: number;
   readonly result?: InitializeResult;
-  /** Unless it speaks ACP in lines. */
+  /** Undefined for ACP in lines. */
   readonly dialect?: SelectedDialect;
   readonly error?: ProxyError;
 };
 
-/** Logins in a terminal are told of to those who have one, and `switchboard auth` does. */
+/** Agents offer terminal logins only to clients that support them, as `switchboard auth` does. */
 const TEST_PARAMS = JSON.stringify({
   protocolVersion: 1,
   clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, terminal: true, auth: { terminal: true } },
   clientInfo: { name: 'acp-switchboard', version: '0' },
 });
 
-/** Starts each agent (or the one named), initializes it, says what it can do, ends it. */
+/** Starts each agent, or the named one, initializes it, reports its capabilities and stops it. */
 export async function testAgents(name: string | undefined, flags: AgentsFlags): Promise<number> {
   const { config, stateDir } = await resolveConfig({ ...flags, ...(name !== undefined && { agent: name }) });
   const secrets = await secretsOf(config);
@@ -66,13 +66,13 @@ function printAsJson(tested: readonly Tested[], failed: Tested | undefined, { re
 
 const stderrOf = (error: ProxyError | undefined): readonly string[] => (error?.data?.stderr as readonly string[] | undefined) ?? [];
 
-/** Starts it, initializes it, ends it. */
+/** Starts, initializes and stops one agent. */
 export function testAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, launch: Launch): Promise<Tested> {
   const from = performance.now();
   return new Promise((resolve) => {
     let isDone = false;
     const done = async (about: Pick<Tested, 'ok' | 'result' | 'error' | 'dialect'>, leaving: Promise<void>) => {
-      if (isDone) return; // the end that we asked for ourselves
+      if (isDone) return; // we stopped it ourselves
       isDone = true;
       const startMs = Math.round(performance.now() - from);
       await leaving;
@@ -113,7 +113,7 @@ function describe({ agent, ok, startMs, result, error, dialect }: Tested): strin
   ].join('\n');
 }
 
-/** Paths of what is offered: `loadSession`, `promptCapabilities.image`, … */
+/** The paths of supported capabilities: `loadSession`, `promptCapabilities.image`, … */
 function offered(value: object, prefix = ''): string[] {
   return Object.entries(value).flatMap(([key, inner]) => {
     if (key === '_meta' || inner === false || inner === null) return [];

@@ -3,7 +3,7 @@
 import { NO_LISTENER } from '../../app/events.ts';
 import { VERSION } from '../../app/package-files.ts';
 import type { PolicyFlags } from '../../app/policy.ts';
-import { type Conversations, converse, type PermissionAsked } from '../../client/sessions.ts';
+import { type AgentSessions, openAgentSessions, type PermissionRequest } from '../../client/sessions.ts';
 import type { PolicySource } from '../../config/config.ts';
 import { redactJson } from '../../redaction/redact-json.ts';
 import { CommandFailure } from '../failure.ts';
@@ -29,7 +29,7 @@ export type CompareFlags = Omit<PolicyFlags, 'isInteractive'> & {
 
 const EXIT = { ok: 0, failed: 1, usage: 2, timeout: 3, interrupted: 130 } as const;
 
-/** Nobody can be asked while several agents work. Each may change files in its own directory; policies decide the rest. */
+/** The user cannot answer while several agents work. Each may change files in its own directory; policies decide the rest. */
 const WITH_WRITE: PolicySource = {
   layer: 'user',
   from: 'switchboard compare --write',
@@ -57,16 +57,16 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
     over.abort();
     return true;
   }, proxy.kill);
-  const lent = new Map<string, Files>();
+  const filesBySession = new Map<string, Files>();
   const canWrite = flags.write === true;
-  const agents = converse(
+  const agents = openAgentSessions(
     proxy.fromProxy,
     proxy.toProxy,
     { name: 'switchboard-compare', version: VERSION },
     {
       capabilities: { fs: { readTextFile: true, writeTextFile: canWrite }, terminal: false },
       async serve(sessionId, method, params) {
-        return lent.get(sessionId)?.serve(method, params);
+        return filesBySession.get(sessionId)?.serve(method, params);
       },
     },
   );
@@ -81,15 +81,15 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
         const directory = directories?.byAgent.get(name);
         const cwd = directory?.cwd ?? process.cwd();
         const files = createFiles(cwd, { canWrite, canReadAll: false });
-        const permission = ({ title, options }: PermissionAsked) => {
+        const permission = ({ title, options }: PermissionRequest) => {
           refuse(name, title);
           return options.find(({ kind }) => kind === 'reject_once')?.optionId;
         };
-        const opened = (sessionId: string) => lent.set(sessionId, files);
+        const opened = (sessionId: string) => filesBySession.set(sessionId, files);
         return takeTurn(agents, name, cwd, prompt, { over: over.signal, timeoutS: flags.timeout, permission, opened }).finally(files.stop);
       }),
     );
-    // Whatever ends it, what is left of the directories is decided by what is in them, and not while somebody still writes there.
+    // However it ends, wait until nobody writes to the directories, then keep or remove each by its content.
     const turns = await Promise.race([work, interrupts.ended]).catch(async (error) => {
       await proxy.close();
       await settle(directories, flags);
@@ -115,23 +115,23 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
   }
 }
 
-type Company = {
+type TurnContext = {
   readonly over: AbortSignal;
   readonly timeoutS: number | undefined;
   readonly opened: (sessionId: string) => void;
-  readonly permission: (asked: PermissionAsked) => string | undefined;
+  readonly permission: (request: PermissionRequest) => string | undefined;
 };
 
 type TurnTaken = Omit<Outcome, 'ok' | 'refused' | 'directory'> & { readonly exitCode: number };
 
-/** Never rejects: what goes wrong with one agent is part of the comparison. */
-async function takeTurn(agents: Conversations, agent: string, cwd: string, prompt: string, company: Company): Promise<TurnTaken> {
-  const late = company.timeoutS === undefined ? undefined : AbortSignal.timeout(company.timeoutS * 1000);
-  const signal = late ? AbortSignal.any([company.over, late]) : company.over;
+/** Never rejects: a failing agent is part of the comparison. */
+async function takeTurn(agents: AgentSessions, agent: string, cwd: string, prompt: string, context: TurnContext): Promise<TurnTaken> {
+  const late = context.timeoutS === undefined ? undefined : AbortSignal.timeout(context.timeoutS * 1000);
+  const signal = late ? AbortSignal.any([context.over, late]) : context.over;
   let text = '';
   try {
     const { sessionId } = await unlessAborted(signal, agents.open(cwd, agent));
-    company.opened(sessionId);
+    context.opened(sessionId);
     const began = performance.now();
     let firstWordsMs: number | undefined;
     const turn = await agents.prompt(sessionId, prompt, {
@@ -140,10 +140,10 @@ async function takeTurn(agents: Conversations, agent: string, cwd: string, promp
         firstWordsMs ??= Math.round(performance.now() - began);
         text += words;
       },
-      permission: async (asked) => company.permission(asked),
+      permission: async (request) => context.permission(request),
     });
     const durationMs = Math.round(performance.now() - began);
-    const isLate = late?.aborted === true && !company.over.aborted;
+    const isLate = late?.aborted === true && !context.over.aborted;
     return {
       agent,
       sessionId,
@@ -156,16 +156,16 @@ async function takeTurn(agents: Conversations, agent: string, cwd: string, promp
       exitCode: isLate ? EXIT.timeout : EXIT.ok,
     };
   } catch (error) {
-    const failed = describeFailure(error, agent, (words) => words); // cleaned with everything else that is shown
+    const failed = describeFailure(error, agent, (words) => words); // the caller redacts all output
     const { message, hint, exitCode } =
       failed instanceof CommandFailure ? failed : { message: (error as Error).message, hint: undefined, exitCode: EXIT.failed };
-    const result = company.over.aborted ? 'cancelled' : late?.aborted ? 'timeout' : 'failed';
+    const result = context.over.aborted ? 'cancelled' : late?.aborted ? 'timeout' : 'failed';
     const code = result === 'timeout' ? EXIT.timeout : exitCode;
     return { agent, result, text, error: { message, hint }, usage: {}, toolCalls: 0, exitCode: code };
   }
 }
 
-/** An agent that does not even open a session must not keep the others' results from being shown. */
+/** An agent that never opens a session must not hold back the others' results. */
 function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const aborted = () => reject(new Error('the agent did not open a session in time'));
@@ -175,7 +175,7 @@ function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-/** The one rule: what an agent has changed is kept, unless --discard was given; what it has not is removed. */
+/** Keeps directories with changes, unless --discard is set; removes the others. */
 async function settle(directories: WorkDirectories | undefined, { discard }: CompareFlags): Promise<ReadonlyMap<string, Place>> {
   const places = new Map<string, Place>();
   for (const [name, directory] of directories?.byAgent ?? []) places.set(name, await placeOf(directory, discard === true));

@@ -7,11 +7,11 @@ import { joinWords } from '../../setup/shell-words.ts';
 import { CommandFailure } from '../failure.ts';
 import type { Change, WorkDirectory } from './work-directory.ts';
 
-/** Whoever starts this in a home directory by mistake does not want it copied, once for each agent. */
+/** A user who starts this in a home directory by mistake does not want one copy per agent. */
 const MAX_FILES = 20_000;
 const MAX_BYTES = 1024 ** 3;
 
-/** How to make copies of `cwd` as it is now. */
+/** Returns a function that copies `cwd` as it is now. */
 export async function copyOf(cwd: string): Promise<(root: string) => Promise<WorkDirectory>> {
   const files = await filesBelow(cwd);
   return async (root) => {

@@ -8,11 +8,11 @@ import { CommandFailure } from '../failure.ts';
 import type { Change, WorkDirectory } from './work-directory.ts';
 
 const MAX_OUTPUT = 64 * 1024 * 1024;
-/** For the commit that holds what is not committed: nobody sees it, and it goes by and by. */
+/** The author of the commit that holds uncommitted changes. No branch refers to it, so git removes it eventually. */
 const NOBODY = { NAME: 'switchboard', EMAIL: 'switchboard@localhost' };
 const STATUS: Readonly<Record<string, Change['status']>> = { A: 'added', D: 'deleted' };
 
-/** How to make worktrees of the repository around `cwd`; undefined where there is none, or none with a commit. */
+/** Returns a function that creates worktrees of the repository around `cwd`; undefined without a repository or a commit. */
 export async function repositoryAt(cwd: string): Promise<((root: string) => Promise<WorkDirectory>) | undefined> {
   const place = await git(cwd, 'rev-parse', '--show-toplevel', '--show-prefix', '--verify', 'HEAD').catch(() => undefined);
   if (place === undefined) return undefined;
@@ -25,11 +25,11 @@ export async function repositoryAt(cwd: string): Promise<((root: string) => Prom
     for (const file of untracked) await cp(path.join(top, file), path.join(root, file), { recursive: true, verbatimSymlinks: true });
     await git(root, 'add', '--all');
     const base = (await git(root, 'write-tree')).trim();
-    // Where its settings are is not read from the worktree again: the agent can write there, and git runs programs that settings name.
+    // Read now and not again later: the agent can write to the worktree, and git runs programs that its settings name.
     const pointer = await readFile(path.join(root, '.git'), 'utf8');
     const inside = [`--git-dir=${(await git(root, 'rev-parse', '--absolute-git-dir')).trim()}`, `--work-tree=${root}`];
     const cwd = path.join(root, prefix);
-    await mkdir(cwd, { recursive: true }); // git knows no empty directory
+    await mkdir(cwd, { recursive: true }); // git does not track empty directories
     return {
       kind: 'worktree',
       root,
@@ -42,7 +42,7 @@ export async function repositoryAt(cwd: string): Promise<((root: string) => Prom
           .catch(() => undefined),
       async remove() {
         await git(top, 'worktree', 'remove', '--force', root).catch(async () => {
-          // The agent has broken it: its files go, and git forgets it the next time it looks.
+          // The agent broke the worktree: delete its files; git prunes the entry later.
           await rm(root, { recursive: true, force: true });
           await git(top, 'worktree', 'prune').catch(() => {});
         });
@@ -51,7 +51,7 @@ export async function repositoryAt(cwd: string): Promise<((root: string) => Prom
   };
 }
 
-/** Whoever looks at the changes does so with git, in there: by then the worktree is of this repository again, whatever the agent has made of it. */
+/** Users inspect the changes with git in that directory, so make it a worktree of this repository again, whatever the agent did to it. */
 async function putBack(file: string, pointer: string): Promise<void> {
   const about = await lstat(file).catch(() => undefined);
   if (about?.isFile() && about.size === Buffer.byteLength(pointer) && (await readFile(file, 'utf8')) === pointer) return;
@@ -59,9 +59,9 @@ async function putBack(file: string, pointer: string): Promise<void> {
   await writeFile(file, pointer, { flag: 'wx' });
 }
 
-/** Against the files, whatever the agent has added or committed in between. */
+/** Compares with the files at the start, whatever the agent has staged or committed. */
 async function changesSince(base: string, root: string, inside: readonly string[]): Promise<readonly Change[]> {
-  await git(root, ...inside, 'add', '--intent-to-add', '.'); // so that new files are part of every diff, ours and the user's
+  await git(root, ...inside, 'add', '--intent-to-add', '.'); // includes new files in every diff, ours and the user's
   const diff = ['diff', '--no-ext-diff', '--no-renames', '--name-status', '-z', base];
   const words = names(await git(root, ...inside, ...diff));
   return words.flatMap((word, index): Change[] =>
@@ -71,7 +71,7 @@ async function changesSince(base: string, root: string, inside: readonly string[
 
 const names = (output: string): string[] => output.split('\0').filter((name) => name !== '');
 
-/** Nothing that a repository brings with it is run: no hooks, no file monitor, and no look into repositories inside of it by their own settings. */
+/** Runs nothing that a repository brings: no hooks, no file monitor, and no settings of nested repositories. */
 const HARMLESS = ['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'diff.ignoreSubmodules=dirty'].flatMap((setting) => ['-c', setting]);
 
 async function git(cwd: string, ...args: readonly string[]): Promise<string> {

@@ -12,21 +12,21 @@ export type Outcome = {
   readonly sessionId?: string;
   readonly text: string;
   readonly error?: { readonly message: string; readonly hint?: string | undefined };
-  /** From the prompt to the answer, and to the first words. */
+  /** From the prompt to the response, and to the first message. */
   readonly durationMs?: number;
   readonly firstWordsMs?: number;
   readonly usage: Usage;
   readonly toolCalls: number;
-  /** What it asked for and did not get. */
+  /** Permission requests that were denied. */
   readonly refused: readonly string[];
-  /** Only where it may write. */
+  /** Only with --write. */
   readonly directory?: Place;
 };
 
 export type Place = {
   readonly kind: 'worktree' | 'copy';
   readonly path: string;
-  /** undefined when it cannot be told. */
+  /** Undefined if it is unknown. */
   readonly changed: readonly Change[] | undefined;
   readonly kept: boolean;
   readonly look: string;

@@ -11,13 +11,13 @@ export type Change = { readonly path: string; readonly status: 'added' | 'change
 
 export type WorkDirectory = {
   readonly kind: 'worktree' | 'copy';
-  /** What is removed with it. */
+  /** The directory that `remove` deletes. */
   readonly root: string;
-  /** The place in it that stands for the directory the command was started in. */
+  /** The counterpart of the directory in which the command was started. */
   readonly cwd: string;
-  /** Since it was made; undefined when that cannot be told any more. */
+  /** The changes since its creation; undefined if they cannot be determined. */
   changes(): Promise<readonly Change[] | undefined>;
-  /** What to type to see the changes, and to be rid of them. */
+  /** The commands that show the changes and delete them. */
   readonly look: string;
   readonly discard: string;
   remove(): Promise<void>;
@@ -25,11 +25,11 @@ export type WorkDirectory = {
 
 export type WorkDirectories = {
   readonly byAgent: ReadonlyMap<string, WorkDirectory>;
-  /** Removes those, and the folder around all when it is empty. */
+  /** Removes their directories, and the parent if it is empty. */
   remove(agents: readonly string[]): Promise<void>;
 };
 
-/** `into` is the folder for all of them; without it one is made where temporary files are. */
+/** `into` is the parent of all directories; default: a new temporary directory. */
 export async function makeDirectories(cwd: string, agents: readonly string[], into: string | undefined): Promise<WorkDirectories> {
   const around = into === undefined ? await temporary(cwd) : await given(cwd, into);
   const byAgent = new Map<string, WorkDirectory>();
@@ -40,7 +40,7 @@ export async function makeDirectories(cwd: string, agents: readonly string[], in
         await byAgent.get(name)?.remove();
         byAgent.delete(name);
       }
-      await rmdir(around).catch(() => {}); // there is something in it to be kept
+      await rmdir(around).catch(() => {}); // not empty: it holds something to keep
     },
   };
   try {
@@ -68,7 +68,7 @@ async function given(cwd: string, into: string): Promise<string> {
   return realpath(around);
 }
 
-/** A copy inside of what is copied has no end, and a worktree inside of a repository is in everybody's way. */
+/** A copy inside its own source would recurse, and a worktree inside a repository would show up in its status. */
 function refuseInside(cwd: string, folder: string, hint: string): void {
   const way = path.relative(cwd, folder);
   if (way === '' || (!way.startsWith('..') && !path.isAbsolute(way)))

@@ -29,9 +29,9 @@ export type ClientEvents = {
 export type Editor = {
   readonly agent: ClientContext;
   readonly pid: number;
-  /** The last lines of what the command said to people. */
+  /** The last lines that the command wrote to stderr. */
   stderrTail(): readonly string[];
-  /** Closes the command's stdin and waits for its end; resolves to its exit code, null when it had to be killed. */
+  /** Closes the command's stdin and waits for its exit; resolves to its exit code, or null if it had to be killed. */
   stop(): Promise<number | null>;
 };
 
@@ -41,7 +41,7 @@ export function startClient(folder: string, env: NodeJS.ProcessEnv, args: readon
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
-  child.on('error', () => {}); // without a process the connection closes, and the open request says so
+  child.on('error', () => {}); // without a process the connection closes, and the pending request reports it
   const exited = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
 
   const { agent } = client({ name: 'switchboard-demo' })
@@ -65,7 +65,7 @@ export function startClient(folder: string, env: NodeJS.ProcessEnv, args: readon
   };
 }
 
-/** An editor serves the files of its project and no others. */
+/** A client serves the files of its project and no others. */
 function inside(folder: string, file: string): string {
   const relative = path.relative(folder, file);
   if (relative === '' || relative.startsWith('..') || path.isAbsolute(relative)) throw RequestError.invalidParams({ path: file });

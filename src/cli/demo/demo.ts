@@ -10,7 +10,7 @@ import { CommandFailure } from '../failure.ts';
 import { COMMAND_FILE, type Editor, startClient } from './client.ts';
 import { createPage, type Page } from './page.ts';
 import { onePolicy, POLICY } from './policy-step.ts';
-import { createEars, createStage, type Place, type Stage } from './stage.ts';
+import { createClientListener, createStage, type Place, type Stage } from './stage.ts';
 import { crash, hostTool, records, theEnd, twoAgents } from './steps.ts';
 export type DemoFlags = { readonly fast?: boolean };
 
@@ -33,13 +33,13 @@ export async function demo(flags: DemoFlags): Promise<number> {
   try {
     root = await mkdtemp(path.join(await realpath(os.tmpdir()), 'switchboard-demo-'));
     const place = await furnish(root, over.signal);
-    const ears = createEars();
-    editor = startClient(place.project, place.env, ['--policy', place.policy], ears);
-    const walked = walk(page, createStage(page, editor, ears, place));
+    const listener = createClientListener();
+    editor = startClient(place.project, place.env, ['--policy', place.policy], listener);
+    const walked = walk(page, createStage(page, editor, listener, place));
     return await Promise.race([walked, ...interruptions(over.signal)]);
   } catch (error) {
     over.abort();
-    await editor?.stop(); // its last words come behind the end of the connection
+    await editor?.stop(); // its last messages come after the end of the connection
     throw failed(error, editor);
   } finally {
     over.abort();
@@ -52,7 +52,7 @@ async function walk(page: Page, stage: Stage): Promise<number> {
   page.title(`switchboard ${VERSION}: one editor connection, two agents`);
   page.plain('This runs the real command with its demo agents in a temporary folder.');
   page.plain('It needs no account, API key or network.');
-  // Of the form of a real one, made up anew each time.
+  // Looks like a real token; random each time.
   const secret = `ghp_${randomBytes(15).toString('hex')}`;
   const steps = [
     () => twoAgents(stage, secret),
@@ -71,7 +71,7 @@ async function walk(page: Page, stage: Stage): Promise<number> {
   return 0;
 }
 
-/** As on a machine where nothing has been configured: the embedded agents serve, and nobody's files are touched. */
+/** As on a machine without a configuration: uses the embedded agents, and touches no files of the user. */
 async function furnish(root: string, signal: AbortSignal): Promise<Place> {
   const [project, home, policy] = [path.join(root, 'project'), path.join(root, 'home'), path.join(root, 'policy.yaml')];
   await mkdir(project);
@@ -82,13 +82,13 @@ async function furnish(root: string, signal: AbortSignal): Promise<Place> {
   return { project, policy, env, signal };
 }
 
-/** What can end the tour early, as exit codes. */
+/** Events that end the tour early, as exit codes. */
 function interruptions(signal: AbortSignal): Promise<number>[] {
   const { SIGINT, SIGTERM } = os.constants.signals;
   return [
     once(process, 'SIGINT', { signal }).then(() => 128 + SIGINT),
     once(process, 'SIGTERM', { signal }).then(() => 128 + SIGTERM),
-    // Whoever read the output has seen enough, as with `| head`.
+    // The reader closed the output, as with `| head`.
     once(process.stdout, 'error', { signal }).then(() => 0),
     delay(TOUR_MS, undefined, { signal }).then(() => {
       throw new CommandFailure(1, `the tour failed: it took longer than ${TOUR_MS} ms`);

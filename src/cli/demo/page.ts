@@ -1,18 +1,18 @@
-// What the tour prints: plain lines, with colour where it can be seen and is wanted, and slowly enough to be read where somebody reads.
+// Prints the tour: plain lines, in colour on a terminal that supports it, and slowly enough for a person to read.
 import { setTimeout as delay } from 'node:timers/promises';
 import { createPaint, type Paint } from '../run/paint.ts';
 
 export type Page = {
   title(text: string): void;
   heading(text: string): void;
-  /** A line of the current step, marked with whom or what it is about. */
+  /** A line of the current step, with a mark for its subject. */
   line(mark: string, text: string): void;
   /** A line of a diff. */
   diff(sign: '+' | '-' | ' ', text: string): void;
   plain(text: string): void;
   /** A command to type, and what it is for. */
   command(line: string, what: string): void;
-  /** Resolves when all of it has been shown, and looked at. */
+  /** Resolves when everything is printed and there was time to read it. */
   shown(): Promise<void>;
 };
 
@@ -21,14 +21,14 @@ export type PageOptions = {
   readonly isTerminal: boolean;
   readonly columns: number | undefined;
   readonly env: NodeJS.ProcessEnv;
-  /** Whether lines come one by one, with a rest after each step. */
+  /** Whether lines appear one by one, with a pause after each step. */
   readonly isPaced: boolean;
   readonly signal: AbortSignal;
 };
 
 const LINE_MS = 110;
 const REST_MS = 1900;
-/** A terminal that does not say how wide it is says 0. */
+/** Some terminals report a width of 0. */
 const UNKNOWN_COLUMNS = 80;
 const MARK_WIDTH = 10;
 const INDENT = '   ';
@@ -56,7 +56,7 @@ export function createPage({ write, isTerminal, columns, env, isPaced, signal }:
       write(`${text}\n`);
       return delay(LINE_MS, undefined, { signal });
     });
-    work.catch(() => {}); // interrupted; whoever waits for it hears of it
+    work.catch(() => {}); // interrupted; the caller that awaits it gets the error
   }
 
   const body = (mark: string, text: string, colour: (text: string) => string = (plain) => plain) => {

@@ -1,4 +1,4 @@
-// One agent wants to change three files; a policy decides, and the log of decisions says why.
+// An agent wants to change three files; a policy decides, and the audit log says why.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
@@ -23,7 +23,7 @@ type Decided = {
 };
 
 export async function onePolicy(stage: Stage): Promise<void> {
-  const { page, project, asked } = stage;
+  const { page, project, permissionRequests } = stage;
   page.heading('One policy for all agents: every verdict names its rule');
   page.line('policy', 'deny .env, ask about package.json, allow the rest of the project');
   const inProject = (file: string) => path.join(project, file);
@@ -51,13 +51,13 @@ export async function onePolicy(stage: Stage): Promise<void> {
     stage.showing(() => {});
     showDecision(page, await decisions(), verdict);
   }
-  expect(asked.length === 1, `expected 1 permission request at the editor, got ${asked.length}`);
+  expect(permissionRequests.length === 1, `expected 1 permission request at the editor, got ${permissionRequests.length}`);
   const [notes, env] = await Promise.all(['notes.txt', '.env'].map((file) => readFile(inProject(file), 'utf8')));
   expect(notes?.split('\n').length === 3, 'notes.txt should have one more line');
   expect(env === 'TOKEN=none of your business\n', '.env should be unchanged');
 }
 
-/** The decision that settled it is the last one: those before let the agent look first. */
+/** The last decision is the final one; the earlier ones let the agent read first. */
 function showDecision(page: Page, decided: readonly Decided[], expected: string): void {
   const { verdict, summary, why, rule } = decided.at(-1) ?? {};
   expect(verdict === expected && rule !== undefined, `expected verdict ${expected} by a rule, got ${verdict}`);

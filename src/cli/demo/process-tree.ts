@@ -1,10 +1,10 @@
-// Which processes belong to a command, so that the tour can say how many are left of it.
+// Finds the processes of a command, so that the tour can report how many are left.
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { startTimeOf } from '../../processes/process-table.ts';
 
-/** The process and everything below it; undefined on systems where we cannot look. */
+/** The process and its descendants; undefined on systems where this is not supported. */
 export async function processTree(root: number): Promise<readonly number[] | undefined> {
   const parents = (await fromProc()) ?? (await fromPs());
   if (!parents) return undefined;
@@ -13,7 +13,7 @@ export async function processTree(root: number): Promise<readonly number[] | und
   return tree;
 }
 
-/** Those that are more than a number nobody has collected yet. */
+/** Excludes zombies. */
 export function stillAlive(pids: readonly number[]): readonly number[] {
   return pids.filter((pid) => startTimeOf(pid) !== undefined);
 }
@@ -25,8 +25,8 @@ async function fromProc(): Promise<Parents | undefined> {
   const parents = new Map<number, number>();
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => ''); // ended meanwhile
-    // The name of the program stands in parentheses and may hold some itself; behind them come the state and the parent.
+    const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => ''); // exited meanwhile
+    // The program name is in parentheses and may contain some itself; the state and the parent follow it.
     const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
     if (!Number.isNaN(parent)) parents.set(Number(name), parent);
   }

@@ -1,4 +1,4 @@
-// What every step of the tour has at hand: the page, the editor's sessions and what is said in them, and our own commands.
+// Helpers for every step of the tour: the page, the client's sessions and their messages, and our own commands.
 import { execFile } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { promisify } from 'node:util';
@@ -26,10 +26,10 @@ export type Place = {
 
 export type Stage = ReturnType<typeof createStage>;
 
-/** What the editor gets to hear, until the stage that shows it is there. */
-export type Ears = ClientEvents & { listen(to: Partial<ClientEvents>): void };
+/** The client's events, until a stage listens to them. */
+export type ClientListener = ClientEvents & { listen(to: Partial<ClientEvents>): void };
 
-export function createEars(): Ears {
+export function createClientListener(): ClientListener {
   let listener: Partial<ClientEvents> = {};
   return {
     update: (notification) => listener.update?.(notification),
@@ -40,12 +40,12 @@ export function createEars(): Ears {
   };
 }
 
-export function createStage(page: Page, editor: Editor, ears: Ears, { project, policy, env, signal }: Place) {
+export function createStage(page: Page, editor: Editor, listener: ClientListener, { project, policy, env, signal }: Place) {
   const agentOf = new Map<string, string>();
   const sessionOf = new Map<string, string>();
   const words = new Map<string, string>();
   const chunks = new EventEmitter();
-  const asked: RequestPermissionRequest[] = [];
+  const permissionRequests: RequestPermissionRequest[] = [];
   let answer: string | undefined;
   let show: (agent: string, update: SessionUpdate) => void = () => {};
 
@@ -60,7 +60,7 @@ export function createStage(page: Page, editor: Editor, ears: Ears, { project, p
   }
 
   function permission(request: RequestPermissionRequest): RequestPermissionResponse {
-    asked.push(request);
+    permissionRequests.push(request);
     const { toolCall, options } = request;
     page.line('asks you', `${toolCall.title}   (${options.map(({ name }) => name).join(', ')})`);
     const chosen = options.find(({ name }) => name === answer);
@@ -68,15 +68,15 @@ export function createStage(page: Page, editor: Editor, ears: Ears, { project, p
     page.line('you', chosen.name);
     return { outcome: { outcome: 'selected', optionId: chosen.optionId } };
   }
-  ears.listen({ update, permission });
+  listener.listen({ update, permission });
 
   return {
     page,
     editor,
     project,
     policy,
-    /** The permission questions that reached the editor. */
-    asked,
+    /** The permission requests that reached the client. */
+    permissionRequests,
 
     initialize: (): Promise<InitializeResponse> =>
       editor.agent.request(methods.agent.initialize, {
@@ -84,7 +84,7 @@ export function createStage(page: Page, editor: Editor, ears: Ears, { project, p
         clientCapabilities: { fs: { readTextFile: true, writeTextFile: true } },
       }),
 
-    /** A session on the default agent, or on the one asked for. */
+    /** Opens a session on the default agent, or on the requested one. */
     async open(name: string, isAskedFor: boolean): Promise<NewSessionResponse> {
       const meta = isAskedFor && { _meta: { [META_KEY]: { agent: name } } };
       const opened = await editor.agent.request(methods.agent.session.new, { cwd: project, mcpServers: [], ...meta });
@@ -95,7 +95,7 @@ export function createStage(page: Page, editor: Editor, ears: Ears, { project, p
 
     session: (agent: string): string => sessionOf.get(agent) ?? '',
 
-    /** A turn to its end; resolves to what the agent has said in it. */
+    /** Runs a turn to its end; resolves to the agent's messages. */
     async prompt(agent: string, text: string): Promise<string> {
       words.delete(agent);
       const sessionId = sessionOf.get(agent) ?? '';
@@ -104,20 +104,20 @@ export function createStage(page: Page, editor: Editor, ears: Ears, { project, p
       return words.get(agent) ?? '';
     },
 
-    /** Which button the person at the editor will press, by its name. */
+    /** Chooses the option, by name, for the next permission request. */
     willAnswer(name: string): void {
       answer = name;
     },
 
-    /** Resolves when the agent has said something more. */
+    /** Resolves at the agent's next message. */
     spoke: (agent: string): Promise<unknown> => once(chunks, agent, { signal }),
 
-    /** What is shown of all that agents send, from here on. */
+    /** Sets what is shown of the agents' updates from now on. */
     showing(what: (agent: string, update: SessionUpdate) => void): void {
       show = what;
     },
 
-    /** One of our own commands, as a user would type it while the editor runs; resolves to what it prints. */
+    /** Runs one of our own commands while the client is connected; resolves to its output. */
     async switchboard(...line: string[]): Promise<string> {
       const { stdout } = await promisify(execFile)(process.execPath, [COMMAND_FILE, ...line], { cwd: project, env, signal });
       return stdout;
@@ -125,7 +125,7 @@ export function createStage(page: Page, editor: Editor, ears: Ears, { project, p
   };
 }
 
-/** Nothing is shown that has not happened: where something does not hold, the tour stops and says so. */
+/** Shows only what happened: if an expectation fails, the tour stops and reports it. */
 export function expect(holds: boolean, otherwise: string): asserts holds {
   if (!holds) throw new CommandFailure(1, `the tour failed: ${otherwise}`);
 }

@@ -1,4 +1,4 @@
-// One agent is killed in the middle of a turn. The other does not notice, and the first comes back with its session.
+// Kills an agent in mid-turn. The other agent is not affected, and the first resumes its session.
 import { type InitializeResponse, type NewSessionResponse, RequestError } from '@agentclientprotocol/sdk';
 import { META_KEY } from '../../acp/shapes.ts';
 import { processTree, stillAlive } from './process-tree.ts';
@@ -33,21 +33,21 @@ export async function crash(stage: Stage): Promise<void> {
   page.line('builder', `next prompt: process ${after.pid}, the same session, turn ${after.turns}`);
 }
 
-// A host tool for every agent: here `ask_user`, for an agent without such a tool.
+// A host tool for every agent: here `ask_user`, for an agent that has no such tool.
 export async function hostTool(stage: Stage): Promise<void> {
-  const { page, asked } = stage;
+  const { page, permissionRequests } = stage;
   page.heading('Host tools for every agent, over MCP');
   const call = { question: 'Which colour should the shed have?', choices: ['Green', 'Red'] };
   page.line('sketcher', 'calls the host tool ask_user');
   stage.willAnswer('Green');
-  const before = asked.length;
-  const said = await stage.prompt('sketcher', `/call switchboard ask_user ${JSON.stringify(call)}`);
-  page.line('sketcher', `got the answer: ${said.trim()}`);
-  expect(asked.length === before + 1, 'the question should reach the editor');
-  expect(said.includes('answered: Green'), 'the answer should reach the agent');
+  const before = permissionRequests.length;
+  const answer = await stage.prompt('sketcher', `/call switchboard ask_user ${JSON.stringify(call)}`);
+  page.line('sketcher', `got the answer: ${answer.trim()}`);
+  expect(permissionRequests.length === before + 1, 'the question should reach the editor');
+  expect(answer.includes('answered: Green'), 'the answer should reach the agent');
 }
 
-// What is on disk of it all, read with our own commands when everything has ended. The secret of the first step is in none of it.
+// Reads the records with our own commands after everything has ended. None of them contains the secret of the first step.
 const BEFORE_THE_CRASH = 1;
 const AFTER_IT = 4;
 
@@ -73,14 +73,14 @@ export async function records(stage: Stage, secret: string): Promise<void> {
   page.line('audit', `intact: ${decisions} in a hash chain`);
 }
 
-/** Without the date, the session's id, the size and the columns. */
+/** Without date, session id, size and column padding. */
 const shortened = (line: string) =>
   line
     .slice(line.indexOf(' ') + 1)
     .replace(/(?: {2}session \S+)?(?: {2}\d+ B)?$/, '')
     .replaceAll(/ {2,}/g, '  ');
 
-// The editor goes, and with it everything that was started.
+// The client disconnects, and everything it started ends.
 export async function theEnd({ page, editor }: Stage): Promise<void> {
   page.heading('The editor quits: stdin closes');
   const processes = await processTree(editor.pid);
@@ -95,7 +95,7 @@ export async function theEnd({ page, editor }: Stage): Promise<void> {
   expect(left.length === 0, `these processes are still running: ${left.join(', ')}`);
 }
 
-// One connection, a session on each agent, both at work at the same time.
+// One connection, a session on each agent, both working at the same time.
 export async function twoAgents(stage: Stage, secret: string): Promise<void> {
   const { page } = stage;
   page.heading('Two agents in one connection');
@@ -128,7 +128,7 @@ function agentNames({ agentCapabilities }: InitializeResponse): string[] {
   return names;
 }
 
-/** The option by which an editor chooses the agent of a session, as it may show it. */
+/** The config option that selects a session's agent, as a client may show it. */
 function agentOption({ configOptions }: NewSessionResponse): { current: string | undefined; shown: string } {
   const option = configOptions?.find(({ category }) => category === '_agent');
   if (option?.type !== 'select') return { current: undefined, shown: 'missing' };

@@ -1,4 +1,4 @@
-// The agents: can each be found, is it what it should be, does it start and answer?
+// Checks the agents: the program exists, is the expected one, starts and answers.
 import type { AgentSpec } from '../../agents/defaults.ts';
 import { isOurProxy } from '../../agents/recursion.ts';
 import { secretsOf } from '../../app/launch.ts';
@@ -10,10 +10,10 @@ import type { Launch } from '../agents/temporary-agents.ts';
 import { testAgent } from '../agents/test-agents.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
-/** CodeCompanion gives an agent 20 s, and the switchboard's own answer must come first. */
+/** CodeCompanion gives an agent 20 s, and the switchboard must answer before that. */
 const SLOW_MS = 10_000;
 
-/** Without `launch` none is started. */
+/** Without `launch`, no agent is started. */
 export async function checkAgents(config: Config, catalogue: Catalogue, around: Around, launch: Launch | undefined): Promise<Finding[]> {
   const secrets = await secretsOf(config);
   const attempt: Attempt | undefined = launch && ((spec) => testAgent(spec, config.limits, secrets, launch));
@@ -21,7 +21,7 @@ export async function checkAgents(config: Config, catalogue: Catalogue, around: 
   return all.flat();
 }
 
-/** Starts an agent for a moment. */
+/** Starts an agent briefly. */
 type Attempt = (spec: AgentSpec) => ReturnType<typeof testAgent>;
 
 async function checkAgent(spec: AgentSpec, catalogue: Catalogue, around: Around, attempt: Attempt | undefined): Promise<Finding[]> {
@@ -41,7 +41,7 @@ async function checkAgent(spec: AgentSpec, catalogue: Catalogue, around: Around,
   return [...started, ...visible(name, command, program, around), ...oldNode(spec, program, catalogue), ...stale];
 }
 
-/** The command that sets it up anew, where the catalogue knows it. */
+/** The command that sets the agent up again, if the catalogue knows it. */
 function renew({ name, command, args }: AgentSpec, catalogue: Catalogue): string {
   const agent = agentBehind([command, ...args], catalogue);
   return agent ? `switchboard agents add ${agent.id} --name ${name} --install --force` : `switchboard agents test ${name}`;

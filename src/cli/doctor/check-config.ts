@@ -1,4 +1,4 @@
-// The configuration and the policy: can both be used as they stand?
+// Checks whether the configuration and the policy are usable.
 
 import { SetupFailure } from '../../app/api.ts';
 import { readLayers } from '../../app/policy-layers.ts';
@@ -16,7 +16,7 @@ const WHOSE: Readonly<Record<Layer['name'], string>> = {
   remembered: 'remembered',
 };
 
-/** Without a configuration that can be used there is no more to check of it. */
+/** Without a usable configuration, the other checks are skipped. */
 export async function checkConfig(here: LoadOptions): Promise<{ readonly findings: Finding[]; readonly loaded: LoadedConfig | undefined }> {
   try {
     const loaded = await loadConfig(here);

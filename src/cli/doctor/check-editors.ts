@@ -1,4 +1,4 @@
-// The editors: is there an entry of ours, and does it lead anywhere?
+// Checks the editors: our entry exists, and its command works.
 import { existsSync } from 'node:fs';
 import { ConfigError } from '../../config/problems.ts';
 import { type Editor, type Listed, openEditorFile, type Places } from '../../setup/editors.ts';

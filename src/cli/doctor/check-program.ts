@@ -1,4 +1,4 @@
-// Ourselves: the Node we run on, the place we lie in, the clock, the age of what we know about agents.
+// Checks switchboard itself: the Node version, the installation, the clock, the age of the agent catalogue.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { packageFile } from '../../app/package-files.ts';
@@ -15,7 +15,7 @@ export function checkProgram(): Finding[] {
   return [checkNode(process.version), checkPlace(), checkClock(Date.now()), checkCatalogue(date, Date.now())];
 }
 
-/** Agents have a new version every few weeks, and now and then a new name. */
+/** Agents release a version every few weeks, and change their name now and then. */
 export function checkCatalogue(date: string, now: number): Finding {
   const days = Math.floor((now - Date.parse(date)) / DAY_MS);
   if (days <= CATALOGUE_DAYS) return ok('catalogue', `the agent catalogue is from ${date}`);
@@ -52,7 +52,7 @@ function checkPlace(): Finding {
   );
 }
 
-/** A clock that is behind the day we were installed is wrong; records and timeouts then are too. */
+/** A clock before the installation date is wrong, and so are records and timeouts. */
 function checkClock(now: number): Finding {
   const installed = statSync(packageFile('bin', 'switchboard.js')).mtimeMs;
   if (now >= installed - DAY_MS) return ok('clock', `the system time is ${new Date(now).toISOString()}`);

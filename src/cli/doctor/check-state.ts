@@ -1,4 +1,4 @@
-// Our own files: writable for us, closed to others, nothing left behind.
+// Checks our own files: writable, private, no leftovers.
 import { accessSync, constants, readdirSync, rmSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import { describeDaemons, livingDaemons } from '../../agents/daemons.ts';
@@ -18,7 +18,7 @@ export async function checkState(dir: string, platform: NodeJS.Platform): Promis
 function writable(dir: string): Finding {
   const elsewhere = 'set SWITCHBOARD_HOME to a writable directory';
   const why = 'switchboard cannot store sessions, capabilities and decisions';
-  // It is made when first needed; until then its nearest folder counts.
+  // The directory is created on first use; until then its nearest existing parent counts.
   for (let at = dir; ; at = path.dirname(at))
     try {
       if (!statSync(at).isDirectory()) return problem('state.writable', `${at} is not a directory`, why, elsewhere);
@@ -33,7 +33,7 @@ function writable(dir: string): Finding {
     }
 }
 
-/** Whether it may be written says nothing of whether there is room. */
+/** Write permission does not mean that there is space. */
 function tryToWrite(dir: string): void {
   const file = path.join(dir, 'doctor.probe');
   replaceFile(file, ' '.repeat(PROBE_BYTES));
@@ -71,7 +71,7 @@ function leftovers(dir: string): Finding[] {
   ];
 }
 
-/** Which an agent has put into a group of its own: nobody ends them but the user. */
+/** Processes that an agent put into their own group: only the user ends them. */
 function daemons(dir: string): Finding[] {
   const living = livingDaemons(dir);
   if (living.length === 0) return [];

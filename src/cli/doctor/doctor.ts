@@ -1,4 +1,4 @@
-// `switchboard doctor`: is this machine set up? Every finding says what, why and what to type next.
+// `switchboard doctor`: checks the setup of this machine. Every finding says what, why and what to do next.
 import { escapeControls } from '../../control-characters.ts';
 import { placesHere } from '../../setup/editors.ts';
 import { hideByForm } from '../../setup/hide-secrets.ts';

@@ -1,9 +1,9 @@
 // The result of a check: what was found, why it matters, and what to do next.
 
 export type Finding = {
-  /** Which check, for programs: `agent.start`, `editor.entry`, … */
+  /** The id of the check, for programs: `agent.start`, `editor.entry`, … */
   readonly check: string;
-  /** A `problem` keeps something from working; a `warning` may. */
+  /** A `problem` prevents something from working; a `warning` may. */
   readonly status: 'ok' | 'warning' | 'problem';
   readonly what: string;
   readonly why?: string;

@@ -10,11 +10,11 @@ export async function policyCheck(file: string, flags: { readonly json?: true })
   const policy = await readPolicyOrComplain(file, flags);
   if (policy === undefined) return 6;
   const { warnings } = await readPolicy(file);
-  const said = warnings.map(renderPolicyProblem);
+  const warningTexts = warnings.map(renderPolicyProblem);
   const counts = { rules: policy.rules.length, examples: countExamples(policy.rules) };
-  if (flags.json) printData({ file: policy.file, ...counts }, said);
+  if (flags.json) printData({ file: policy.file, ...counts }, warningTexts);
   else {
-    for (const warning of said) complain(`warning: ${warning}`);
+    for (const warning of warningTexts) complain(`warning: ${warning}`);
     print(`valid: ${policy.file} (${counts.rules} rules, ${counts.examples} examples)`);
   }
   return 0;
@@ -25,7 +25,7 @@ async function readPolicy(name: string): Promise<Loaded> {
   return loadPolicy(file, text);
 }
 
-/** The policy, or undefined when its problems have been told. */
+/** The policy, or undefined after reporting its problems. */
 export async function readPolicyOrComplain(name: string, flags: { readonly json?: true }): Promise<PolicyFile | undefined> {
   const { policy, problems } = await readPolicy(name);
   if (policy !== undefined) return policy;

@@ -1,4 +1,4 @@
-// `switchboard policy explain`: the normal form of a request, every rule that has to do with it, and the verdict.
+// `switchboard policy explain`: the normal form of a request, every rule that concerns it, and the verdict.
 import os from 'node:os';
 import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
@@ -38,14 +38,14 @@ export async function policyExplain(flags: ExplainFlags): Promise<number> {
   const file = await readPolicyOrComplain(flags.policy, flags);
   if (file === undefined) return 6;
   const policy = combine([{ name: 'command-line', policy: file }]);
-  const { asked, tier } = await question(flags);
-  const decision = decide(policy, asked);
-  if (flags.json) printData({ ...decision, tier, asked: shown(asked) });
-  else tell(flags.policy, asked, decision, tier);
+  const { action, tier } = await requested(flags);
+  const decision = decide(policy, action);
+  if (flags.json) printData({ ...decision, tier, asked: shown(action) });
+  else printExplanation(flags.policy, action, decision, tier);
   return flags.exitCode && decision.verdict === 'deny' ? DENIED : 0;
 }
 
-async function question(flags: ExplainFlags): Promise<{ readonly asked: Action; readonly tier: string | undefined }> {
+async function requested(flags: ExplainFlags): Promise<{ readonly action: Action; readonly tier: string | undefined }> {
   const home = os.homedir();
   const place: Place = {
     agent: flags.agent,
@@ -55,14 +55,14 @@ async function question(flags: ExplainFlags): Promise<{ readonly asked: Action; 
     interactive: flags.headless !== true,
     canonical: canonicalPath,
   };
-  if (flags.frame !== undefined) return frameQuestion(flags.frame, place);
+  if (flags.frame !== undefined) return requestInFrame(flags.frame, place);
   const { command, path: file, tool } = flags;
-  // A command is executed, whatever else is said.
+  // A command always means `execute`, whatever --action says.
   const action = flags.action === undefined || command !== undefined ? undefined : actionOf(flags.action);
-  return { asked: describedAction(place, { command, path: file, tool, action }), tier: undefined };
+  return { action: describedAction(place, { command, path: file, tool, action }), tier: undefined };
 }
 
-async function frameQuestion(file: string, place: Place): Promise<{ readonly asked: Action; readonly tier: string }> {
+async function requestInFrame(file: string, place: Place): Promise<{ readonly action: Action; readonly tier: string }> {
   const content = file === '-' ? await readAll(process.stdin) : await readInput('the frame', file);
   let found: ReturnType<typeof requestIn>;
   try {
@@ -84,7 +84,7 @@ function actionOf(word: string): ActionKind {
   throw new CommandFailure(2, `unknown action "${word}"`, didYouMean(word, ACTIONS) ?? `actions: ${ACTIONS.join(', ')}`);
 }
 
-// A directory that is not there is a place to explain things for all the same.
+// A missing directory can still be used for an explanation.
 function canonicalOr(directory: string): string {
   try {
     return canonicalPath(directory);
@@ -109,22 +109,22 @@ function shown({ kind: action, commands, paths, ...rest }: Action) {
   };
 }
 
-function tell(policy: string, asked: Action, decision: Decision, tier: string | undefined): void {
+function printExplanation(policy: string, action: Action, decision: Decision, tier: string | undefined): void {
   const row = (name: string, value: string | undefined) => value !== undefined && value !== '' && print(`${name.padEnd(10)}${value}`);
   row('policy', policy);
-  row('agent', asked.agent);
-  row('cwd', asked.cwd);
-  row('action', `${asked.kind} (evidence: ${asked.evidence}${tier === undefined ? '' : `; ${tier}`})`);
-  row('tool', asked.tool);
-  row('mcp', asked.mcp && `${asked.mcp.server}:${asked.mcp.tool}`);
-  for (const { argv, where, operands } of asked.commands) {
+  row('agent', action.agent);
+  row('cwd', action.cwd);
+  row('action', `${action.kind} (evidence: ${action.evidence}${tier === undefined ? '' : `; ${tier}`})`);
+  row('tool', action.tool);
+  row('mcp', action.mcp && `${action.mcp.server}:${action.mcp.tool}`);
+  for (const { argv, where, operands } of action.commands) {
     const files = [...new Set(operands.map((operand) => operand.path))];
     row('command', `${argv.map(quoted).join(' ')}${where === 'within' ? '   (nested)' : ''}`);
     if (files.length > 0) row('', `files: ${files.join(', ')}`);
   }
-  for (const { path: file, access, evidence } of asked.paths) row('path', `${file} (${access}, ${evidence})`);
-  for (const host of asked.hosts) row('host', host);
-  for (const reason of asked.opaque) row('opaque', reason);
+  for (const { path: file, access, evidence } of action.paths) row('path', `${file} (${access}, ${evidence})`);
+  for (const host of action.hosts) row('host', host);
+  for (const reason of action.opaque) row('opaque', reason);
   print('');
   for (const { verdict, id, file, line, layer, reason } of decision.matches)
     print(`  ${verdict.padEnd(6)}${id}  ${file}:${line}  (${layer})${reason === undefined ? '' : `  ${reason}`}`);

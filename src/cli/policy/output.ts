@@ -1,5 +1,5 @@
-// How the policy commands speak: lines for people, one envelope for programs. What comes from agents cannot steer the terminal, and secrets
-// that can be told by their form, by their place or from this environment are not shown.
+// Output of the policy commands: lines for people, one envelope for programs. Escapes control characters from agents, and hides secrets
+// known by form, context or environment.
 import { escapeControls } from '../../control-characters.ts';
 import { type Problem, renderPolicyProblem } from '../../policy/format/problem.ts';
 import { createRedactor, type Redactor } from '../../redaction/redact.ts';
@@ -28,7 +28,7 @@ export function printError(code: string, message: string, hint: string, data?: u
   process.stdout.write(`${JSON.stringify({ ok: false, error: { code, message, hint, ...(data !== undefined && { data }) } })}\n`);
 }
 
-/** What is wrong with a file: each thing on stderr, and all of it in the envelope where one was asked for. */
+/** Prints each problem of a file to stderr, and all of them in the envelope with --json. */
 export function complainAbout(code: string, problems: readonly Problem[], { json }: { readonly json?: true }): void {
   for (const problem of problems) complain(renderPolicyProblem(problem));
   const [first] = problems;
@@ -37,8 +37,7 @@ export function complainAbout(code: string, problems: readonly Problem[], { json
   printError(code, `${first.message}${more}`, first.hint ?? 'error.data has the location of each problem', problems);
 }
 
-// A failure gets the code of the command it comes from; the envelope is written in one place, report-failure.ts.
-/** Runs a command; `code` is what a program is told when it fails. */
+/** Runs a command; `code` is the error code for programs. report-failure.ts prints the envelope. */
 export async function inEnvelope(code: string, work: () => Promise<number>): Promise<number> {
   try {
     return await work();

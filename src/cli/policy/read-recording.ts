@@ -1,4 +1,4 @@
-// A recording as the questions a policy would have been asked: each with the session it came from, and the tool calls known by then.
+// Reads the policy requests of a recording, each with its session and the tool calls known by then.
 import type { Action, Place } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
 import { mcpAction, startAction } from '../../policy/actions/surfaces.ts';
@@ -10,20 +10,20 @@ export type RecordedRequest = {
   readonly line: number;
   readonly method: string;
   readonly tier: 'enforced' | 'mediated';
-  readonly asked: Action;
+  readonly action: Action;
 };
 
 export type RecordingPlace = Omit<Place, 'agent' | 'cwd' | 'session' | 'family'> & {
-  /** Else what the agent says of itself, else `fallbackAgent`. */
+  /** Default: the name the agent reports, then `fallbackAgent`. */
   readonly agent: string | undefined;
   readonly fallbackAgent: string;
-  /** Where a session is that does not say so. */
+  /** The directory of a session that does not name one. */
   readonly cwd: string;
 };
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A line that is no JSON value. */
+/** A line that is not JSON. */
 export class BrokenLine extends Error {
   readonly line: number;
   constructor(line: number) {
@@ -32,17 +32,17 @@ export class BrokenLine extends Error {
   }
 }
 
-/** One frame a line, plain or as a recorder keeps it, under `msg`. Throws a `BrokenLine`. */
+/** One frame per line, plain or under `msg` as in a recording. Throws a `BrokenLine`. */
 export function requestsIn(text: string, place: RecordingPlace): RecordedRequest[] {
-  const told = new Map<string, string>(); // what an agent calls itself, by run
-  const opening = new Map<string, string>(); // the directory of a session that has no id yet, by run and request
+  const reportedNames = new Map<string, string>(); // the name each agent reports, by run
+  const opening = new Map<string, string>(); // the directory of a session without an id yet, by run and request
   const cwds = new Map<string, string>();
   const calls = new Map<string, Map<string, ToolCall>>();
-  const servers = new Map<string, string>(); // the names of servers that are reached through the connection itself
-  const questions: RecordedRequest[] = [];
+  const servers = new Map<string, string>(); // the names of MCP servers over ACP
+  const requests: RecordedRequest[] = [];
 
   const placeOf = (run: string, session: string | undefined): Place => {
-    const name = told.get(run);
+    const name = reportedNames.get(run);
     const agent = place.agent ?? familyOf(name) ?? name ?? place.fallbackAgent;
     return { ...place, agent, family: familyOf(agent, name), session, cwd: (session !== undefined && cwds.get(session)) || place.cwd };
   };
@@ -54,10 +54,10 @@ export function requestsIn(text: string, place: RecordingPlace): RecordedRequest
     const result = record(frame.result);
     const method = string(frame.method);
     const session = string(params.sessionId);
-    const add = (found: Omit<RecordedRequest, 'line'>) => questions.push({ line, ...found });
+    const add = (found: Omit<RecordedRequest, 'line'>) => requests.push({ line, ...found });
 
     const info = string(record(result.agentInfo).name);
-    if (info !== undefined) told.set(run, info);
+    if (info !== undefined) reportedNames.set(run, info);
     const opened = string(result.sessionId);
     const cwd = method === undefined ? opening.get(request) : string(params.cwd);
     if (method === undefined && opened !== undefined && cwd !== undefined) cwds.set(opened, cwd);
@@ -70,7 +70,7 @@ export function requestsIn(text: string, place: RecordingPlace): RecordedRequest
       }
       for (const argv of commandsOf(params)) {
         const at = { ...placeOf(run, session), cwd };
-        add({ method, tier: 'enforced', asked: startAction(at, argv.words, argv.name) });
+        add({ method, tier: 'enforced', action: startAction(at, argv.words, argv.name) });
       }
     }
 
@@ -80,11 +80,11 @@ export function requestsIn(text: string, place: RecordingPlace): RecordedRequest
     const id = string(update.toolCallId);
     if (id !== undefined) known.set(id, mergeToolCall(known.get(id), update));
     else {
-      const found = asRequest(method, params, placeOf(run, session), known) ?? mcpQuestion(method, params, placeOf(run, session), servers);
+      const found = asRequest(method, params, placeOf(run, session), known) ?? mcpRequest(method, params, placeOf(run, session), servers);
       if (found !== undefined) add(found);
     }
   }
-  return questions;
+  return requests;
 }
 
 function* framesIn(text: string): Generator<{ readonly line: number; readonly entry: Fields; readonly frame: Fields }> {
@@ -96,14 +96,14 @@ function* framesIn(text: string): Generator<{ readonly line: number; readonly en
       const inner = entry.msg ?? entry.frame;
       yield { line: index + 1, entry, frame: inner === undefined ? entry : record(typeof inner === 'string' ? JSON.parse(inner) : inner) };
     } catch {
-      // Whoever records may have been ended in the middle of its last line.
+      // The recorder may have been killed while it wrote the last line.
       if (index < lines.length - 1 || index === 0) throw new BrokenLine(index + 1);
     }
   }
 }
 
-/** `tools/call`, carried over ACP in `mcp/message` or plain. */
-function mcpQuestion(
+/** `tools/call`, plain or in `mcp/message` over ACP. */
+function mcpRequest(
   method: string | undefined,
   params: Fields,
   place: Place,
@@ -115,7 +115,7 @@ function mcpQuestion(
   if ((isCarried ? params.method : method) !== 'tools/call' || tool === undefined) return undefined;
   const id = string(params.serverId) ?? string(params.connectionId) ?? '';
   const server = servers.get(id) ?? (id === '' ? 'unknown' : id);
-  return { method: 'tools/call', tier: 'enforced', asked: mcpAction(place, { server, tool, args: call.arguments ?? {} }) };
+  return { method: 'tools/call', tier: 'enforced', action: mcpAction(place, { server, tool, args: call.arguments ?? {} }) };
 }
 
 function commandsOf(params: Fields): { readonly name: string; readonly words: readonly string[] }[] {

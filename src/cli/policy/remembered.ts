@@ -1,4 +1,4 @@
-// `switchboard policy remembered`: the answers given with "always" that still hold, and how to take them back.
+// `switchboard policy remembered`: lists the "always" answers in effect, and revokes them.
 
 import { escapeControls } from '../../control-characters.ts';
 import { createRemembered } from '../../store/remembered-answers.ts';
@@ -37,7 +37,7 @@ export function policyRemembered(flags: RememberedFlags): Promise<number> {
 
 function list(answers: ReturnType<ReturnType<typeof createRemembered>['list']>, { json }: RememberedFlags): void {
   if (json) {
-    // The key and the process are ours; a reader has nothing of them.
+    // The key and the process are internal.
     printData({ answers: answers.map(({ key, keeper, ...shown }) => shown) });
     return;
   }

@@ -1,4 +1,4 @@
-// `switchboard policy replay RECORDING`: what a policy makes of recorded requests, and what it makes otherwise than another policy.
+// `switchboard policy replay RECORDING`: evaluates recorded requests with a policy, and compares the result with another policy.
 import os from 'node:os';
 import path from 'node:path';
 import { summaryOf } from '../../policy/actions/summary.ts';
@@ -27,35 +27,35 @@ export function policyReplay(recording: string, flags: ReplayFlags): Promise<num
     if (policy === undefined) return 6;
     const old = flags.against === undefined ? undefined : await policyNamed(flags.against, flags);
     if (flags.against !== undefined && old === undefined) return 6;
-    const questions = (await read(recording, flags)).map((question) => judged(question, policy, old));
-    const changed = questions.filter(({ was, verdict }) => was !== undefined && was !== verdict);
-    const count = (wanted: string) => questions.filter(({ verdict }) => verdict === wanted).length;
+    const requests = (await read(recording, flags)).map((request) => evaluated(request, policy, old));
+    const changed = requests.filter(({ was, verdict }) => was !== undefined && was !== verdict);
+    const count = (wanted: string) => requests.filter(({ verdict }) => verdict === wanted).length;
     const counts = { allow: count('allow'), ask: count('ask'), deny: count('deny') };
-    if (flags.json) printData({ recording, requests: questions, counts, ...(old !== undefined && { changed: changed.length }) });
+    if (flags.json) printData({ recording, requests, counts, ...(old !== undefined && { changed: changed.length }) });
     else {
-      for (const { line, agent, method, summary, verdict, was, why } of questions) {
+      for (const { line, agent, method, summary, verdict, was, why } of requests) {
         const shown = was === undefined || was === verdict ? verdict : `${was} -> ${verdict}`;
         print(`${recording}:${line}: ${shown.padEnd(5)}  ${agent}  ${method}  ${summary}  (${why})`);
       }
-      print(`${questions.length} requests: ${counts.allow} allow, ${counts.ask} ask, ${counts.deny} deny`);
+      print(`${requests.length} requests: ${counts.allow} allow, ${counts.ask} ask, ${counts.deny} deny`);
       if (old !== undefined) print(changed.length === 0 ? 'no verdict changes' : `${changed.length} verdicts would change`);
     }
     return 0;
   });
 }
 
-function judged({ line, method, tier, asked }: RecordedRequest, policy: Policy, old: Policy | undefined) {
-  const { verdict, rule, why } = decide(policy, asked);
+function evaluated({ line, method, tier, action }: RecordedRequest, policy: Policy, old: Policy | undefined) {
+  const { verdict, rule, why } = decide(policy, action);
   return {
     line,
     method,
     tier,
-    agent: asked.agent,
-    session: asked.session,
-    summary: summaryOf(asked),
-    evidence: asked.evidence,
+    agent: action.agent,
+    session: action.session,
+    summary: summaryOf(action),
+    evidence: action.evidence,
     verdict,
-    ...(old !== undefined && { was: decide(old, asked).verdict }),
+    ...(old !== undefined && { was: decide(old, action).verdict }),
     rule: rule && { id: rule.id, file: rule.file, line: rule.line },
     why,
   };

@@ -1,4 +1,4 @@
-// `switchboard policy test FILE [CASES]`: the examples in the rules, then cases that say what the whole policy should make of a request.
+// `switchboard policy test FILE [CASES]`: runs the examples in the rules, then cases with an expected verdict.
 import path from 'node:path';
 import { ACTIONS, type Action, type Place } from '../../policy/actions/action.ts';
 import { commandAction, hostAction, mcpAction, pathAction, toolAction } from '../../policy/actions/surfaces.ts';
@@ -16,7 +16,7 @@ import { complain, complainAbout, print, printData } from './output.ts';
 const CASE_KEYS = ['command', 'path', 'action', 'tool', 'mcp', 'host', 'agent', 'cwd', 'headless', 'verdict', 'rule'] as const;
 const FOUND_PROBLEMS = 8;
 
-type Case = { readonly line: number; readonly asked: Action; readonly verdict: Verdict; readonly rule: string | undefined };
+type Case = { readonly line: number; readonly action: Action; readonly verdict: Verdict; readonly rule: string | undefined };
 
 export async function policyTest(file: string, casesFile: string | undefined, flags: { readonly json?: true }): Promise<number> {
   const policyFile = await readPolicyOrComplain(file, flags);
@@ -27,8 +27,8 @@ export async function policyTest(file: string, casesFile: string | undefined, fl
     complainAbout('CASES_INVALID', problems, flags);
     return 6;
   }
-  const failures = cases.flatMap(({ line, asked, verdict, rule }) => {
-    const got = decide(policy, asked);
+  const failures = cases.flatMap(({ line, action, verdict, rule }) => {
+    const got = decide(policy, action);
     const isRight = got.verdict === verdict && (rule === undefined || got.rule?.id === rule);
     return isRight ? [] : [{ file: casesFile, line, expected: verdict, rule, got: got.verdict, why: got.why }];
   });
@@ -64,19 +64,19 @@ function readCase(reader: Reader, tree: Tree, at: string): Case[] {
     home: EXAMPLE_HOME,
     interactive: flag(reader, found.headless, `${at}.headless`) !== true,
   };
-  const said = (value: string) => value.replace(/^\$cwd(?=\/|$)/, place.cwd).replace(/^\$home(?=\/|$)/, EXAMPLE_HOME);
+  const expanded = (value: string) => value.replace(/^\$cwd(?=\/|$)/, place.cwd).replace(/^\$home(?=\/|$)/, EXAMPLE_HOME);
   const [command, file, tool, mcp, host] = [word('command'), word('path'), word('tool'), word('mcp'), word('host')];
   const action = oneOf(reader, found.action, `${at}.action`, ACTIONS);
-  const questions = [
+  const actions = [
     command === undefined ? [] : [() => commandAction(place, command)],
-    file === undefined ? [] : [() => pathAction(place, action ?? 'edit', said(file))],
+    file === undefined ? [] : [() => pathAction(place, action ?? 'edit', expanded(file))],
     tool === undefined ? [] : [() => toolAction(place, action ?? 'other', tool)],
     host === undefined ? [] : [() => hostAction(place, action === 'elicit' ? 'elicit' : 'fetch', host)],
     mcp === undefined
       ? []
       : [() => mcpAction(place, { server: mcp.split(':')[0] ?? '', tool: mcp.split(':').slice(1).join(':'), args: {} })],
   ].flat();
-  const [ask] = questions;
-  if (questions.length !== 1) reader.report(tree, at, 'expected one of command, path, tool, mcp and host');
-  return ask === undefined || verdict === undefined ? [] : [{ line: tree.line, asked: ask(), verdict, rule: word('rule') }];
+  const [ask] = actions;
+  if (actions.length !== 1) reader.report(tree, at, 'expected one of command, path, tool, mcp and host');
+  return ask === undefined || verdict === undefined ? [] : [{ line: tree.line, action: ask(), verdict, rule: word('rule') }];
 }

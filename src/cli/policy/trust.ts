@@ -1,4 +1,4 @@
-// `switchboard policy trust FILE`: the word that lets a project's policy loosen as well as tighten, for its content as it is now.
+// `switchboard policy trust FILE`: lets a project policy loosen as well as tighten, for its current content.
 import path from 'node:path';
 import { trustText } from '../../config/trust.ts';
 import { errorCode, readForeign } from '../../config/watch-files.ts';
@@ -11,7 +11,7 @@ export function policyTrust(name: string, flags: { readonly json?: true }): Prom
   return inEnvelope('TRUST', async () => {
     const { stateDir, cwd } = surroundings({});
     const file = path.resolve(cwd, name);
-    // Read once: what is trusted is what was checked.
+    // Read once, so that the checked text is the trusted one.
     const { text } = await readForeign(file).catch((error: unknown) => {
       throw new CommandFailure(6, `cannot read the policy ${file} (${errorCode(error)})`, 'name the policy file of the project');
     });

@@ -41,13 +41,13 @@ export function toHtml(about: About, transcript: readonly TranscriptRecord[]): s
   );
 }
 
-/** The words alone. */
+/** Only the text. */
 export const toWords = (transcript: readonly TranscriptRecord[]): string =>
   partsOf(transcript)
     .map(({ heading, body }) => `[${heading}]${body === '' ? '' : `\n${body}`}\n`)
     .join('\n');
 
-/** What a search looks at. */
+/** The searchable text. */
 export function wordsOf(record: TranscriptRecord): string {
   if (record.kind === 'prompt' || record.kind === 'message') return record.text;
   if (record.kind === 'tool' || record.kind === 'permission' || record.kind === 'title') return String(record.title ?? '');

@@ -1,4 +1,4 @@
-// `switchboard replay`: a recording as an ACP agent on stdio; `switchboard redact`: a recording or log made elsewhere, cleaned.
+// `switchboard replay`: a recording as an ACP agent on stdio. `switchboard redact`: redacts a recording or log from elsewhere.
 import readline from 'node:readline';
 import { addEnvironment, createSecrets } from '../../redaction/redact.ts';
 import { redactJson, redactJsonText } from '../../redaction/redact-json.ts';
@@ -37,7 +37,7 @@ export async function replay(file: string, flags: ReplayFlags): Promise<number> 
   return player.end() !== undefined && flags.strict ? DIFFERENT : 0;
 }
 
-/** To stdout; lines that are a recording's are looked at together. */
+/** Writes to stdout; redacts the lines of a recording together, because a secret may span several. */
 export async function redactFile(file: string): Promise<number> {
   const secrets = createSecrets();
   addEnvironment(secrets, {}, process.env);

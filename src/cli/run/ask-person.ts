@@ -9,7 +9,7 @@ export type KeyedOption = Offered & { readonly key: string };
 
 const KEYS: Readonly<Record<string, string>> = { allow_once: 'y', allow_always: 'a', reject_once: 'n', reject_always: 'd' };
 
-/** The first of each kind has that kind's letter, all others a number. */
+/** The first option of each kind gets that kind's letter, all others a number. */
 export function keyed(options: readonly Offered[]): readonly KeyedOption[] {
   const taken = new Set<string>();
   let next = 1;
@@ -21,7 +21,7 @@ export function keyed(options: readonly Offered[]): readonly KeyedOption[] {
   });
 }
 
-/** The answer when nobody can be asked: the plainest rejection that the agent offers. */
+/** The answer when nobody can answer: the plainest rejection that the agent offers. */
 export function refusal(options: readonly Offered[]): unknown {
   const option = options.find(({ kind }) => kind === 'reject_once') ?? options.find(({ kind }) => kind === 'reject_always');
   return { outcome: option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' } };
@@ -29,7 +29,7 @@ export function refusal(options: readonly Offered[]): unknown {
 
 export type Terminal = { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WriteStream };
 
-type Question = {
+type PermissionParams = {
   readonly toolCall?: {
     readonly title?: unknown;
     readonly rawInput?: unknown;
@@ -45,7 +45,7 @@ type Question = {
 
 /** Resolves to the result of `session/request_permission`; `cancelled` if the request is withdrawn, or on Ctrl-C or Escape. */
 export async function askPerson(terminal: Terminal, paint: Paint, params: unknown, signal: AbortSignal): Promise<unknown> {
-  const { toolCall = {}, options = [] } = (params ?? {}) as Question;
+  const { toolCall = {}, options = [] } = (params ?? {}) as PermissionParams;
   const choices = keyed(options);
   const say = (line: string) => terminal.output.write(`${line}\n`);
   say(`${paint.yellow('[permission]')} ${paint.foreign(String(toolCall.title ?? 'The agent asks for permission'))}`);
@@ -60,7 +60,7 @@ export async function askPerson(terminal: Terminal, paint: Paint, params: unknow
   return { outcome: option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' } };
 }
 
-function details(toolCall: NonNullable<Question['toolCall']>, paint: Paint): readonly string[] {
+function details(toolCall: NonNullable<PermissionParams['toolCall']>, paint: Paint): readonly string[] {
   const { command } = (toolCall.rawInput ?? {}) as { command?: unknown };
   const line = Array.isArray(command) ? command.map(String).join(' ') : typeof command === 'string' ? command : undefined;
   const diffs = (Array.isArray(toolCall.content) ? toolCall.content : []).filter((entry) => entry?.type === 'diff');
@@ -91,7 +91,7 @@ function pressed({ input }: Terminal, keys: readonly string[], signal: AbortSign
     const onKey = (character: string | undefined, key: { readonly name?: string; readonly ctrl?: boolean }) => {
       const isInterrupt = key.ctrl === true && key.name === 'c';
       if (isInterrupt || key.name === 'escape') over(undefined);
-      // The terminal makes no signal of it while keys are read one by one; it means the turn here too.
+      // In raw mode the terminal sends no signal for Ctrl-C; it should cancel the turn here too.
       if (isInterrupt) process.kill(process.pid, 'SIGINT');
       if (character !== undefined && keys.includes(character.toLowerCase())) over(character.toLowerCase());
     };

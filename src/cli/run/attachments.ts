@@ -1,4 +1,4 @@
-// What goes along with a prompt: images, sound and files, as far as the agent takes them.
+// Attachments of a prompt: images, audio and files, as far as the agent supports them.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.flac': 'audio/flac',
 };
 
-/** Throws when the agent takes no such thing, before anything is read or sent. */
+/** Throws if the agent does not support one, before anything is read or sent. */
 export async function attachments(flags: AttachmentFlags, agent: string, capabilities: PromptCapabilities): Promise<PromptBlocks> {
   const { image = [], audio = [], file = [] } = flags;
   for (const kind of ['image', 'audio'] as const)
@@ -63,7 +63,7 @@ async function embedded(name: string): Promise<PromptBlocks[number]> {
 }
 
 async function link(name: string): Promise<PromptBlocks[number]> {
-  await read(name); // that it is there is to be said here, and not by the agent
+  await read(name); // report a missing file here, not through the agent
   return { type: 'resource_link', uri: pathToFileURL(path.resolve(name)).href, name: path.basename(name) };
 }
 

@@ -1,9 +1,9 @@
-// A change of a text as a unified diff, for people to read.
+// Formats a change as a unified diff for people.
 
 export type DiffLine = { readonly kind: 'same' | 'added' | 'removed' | 'hunk'; readonly text: string };
 
 const CONTEXT = 3;
-/** Beyond this the comparison of every line with every other takes too long; the middle is then shown as replaced. */
+/** Above this, comparing every pair of lines takes too long; the middle is then shown as replaced. */
 const MAX_CELLS = 4_000_000;
 
 export function diffLines(before: string, after: string): readonly DiffLine[] {
@@ -24,7 +24,7 @@ function linesOf(text: string): string[] {
   return lines;
 }
 
-/** The longest common subsequence, walked from the front. */
+/** The longest common subsequence, from the front. */
 function compare(old: readonly string[], now: readonly string[]): DiffLine[] {
   const removed = (text: string | undefined): DiffLine => ({ kind: 'removed', text: text ?? '' });
   const added = (text: string | undefined): DiffLine => ({ kind: 'added', text: text ?? '' });
@@ -48,7 +48,7 @@ function compare(old: readonly string[], now: readonly string[]): DiffLine[] {
   return lines;
 }
 
-/** What changed, with a little of what did not around it, and where it stands. */
+/** The changes with some context and their positions. */
 function inHunks(lines: readonly DiffLine[]): DiffLine[] {
   const isNear = lines.map((_, index) =>
     lines.slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1).some(({ kind }) => kind !== 'same'),

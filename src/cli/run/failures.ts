@@ -10,7 +10,7 @@ const EXIT = { failed: 1, timeout: 3, unavailable: 7 } as const;
 const AUTH_REQUIRED = -32000;
 const DETAIL_CHARACTERS = 500;
 
-/** What the switchboard says of an agent that cannot be had; `cause` is why, where it is not tried again at once. */
+/** The proxy's error data about an unavailable agent; `cause` explains why it is not restarted at once. */
 type Data = {
   readonly agent?: unknown;
   readonly authMethods?: unknown;
@@ -24,13 +24,13 @@ const LATE: readonly unknown[] = ['no_initialize', 'no_session'];
 const ABSENT: readonly unknown[] = ['not_startable', 'backing-off', 'crash-loop', 'stopped'];
 
 /**
- * Anything but an answer of the other side stays what it is. `logins` are the methods that were offered, for an error that does not name
- * them. An agent's words may hold secrets.
+ * Returns anything but an error response unchanged. `logins` are the offered methods, for an error that does not name them. Agent messages
+ * may contain secrets.
  */
-export function describeFailure(error: unknown, asked: string, redact: Redactor, logins: readonly string[] = []): unknown {
+export function describeFailure(error: unknown, requestedAgent: string, redact: Redactor, logins: readonly string[] = []): unknown {
   if (!(error instanceof ClientError)) return error;
   const data = (error.data ?? {}) as Data;
-  const agent = typeof data.agent === 'string' ? data.agent : asked;
+  const agent = typeof data.agent === 'string' ? data.agent : requestedAgent;
   const message = withDetail(typeof data.cause?.message === 'string' ? data.cause.message : error.message, data);
   if (error.code === AUTH_REQUIRED)
     return new CommandFailure(
@@ -38,13 +38,13 @@ export function describeFailure(error: unknown, asked: string, redact: Redactor,
       redact(`agent "${agent}" requires a login: ${message}`),
       loginHint(agent, data.authMethods ?? logins),
     );
-  const said = Array.isArray(data.stderr) ? data.stderr.map(String) : [];
-  const isSaid = said.length === 1 && message.includes(`"${said[0]}"`);
-  const words = [message, ...(isSaid ? [] : said.map((line) => `  ${line}`))].join('\n');
+  const stderrLines = Array.isArray(data.stderr) ? data.stderr.map(String) : [];
+  const isQuoted = stderrLines.length === 1 && message.includes(`"${stderrLines[0]}"`);
+  const text = [message, ...(isQuoted ? [] : stderrLines.map((line) => `  ${line}`))].join('\n');
   const code = exitCodeOf(data);
   const isAgent = code !== EXIT.failed || data.reason === 'agent_exited';
   const hint = isAgent ? `to find out why, run: switchboard agents test ${agent}` : 'run with -o jsonl to see every frame';
-  return new CommandFailure(code, redact(words), message.includes(`switchboard agents test ${agent}`) ? undefined : hint);
+  return new CommandFailure(code, redact(text), message.includes(`switchboard agents test ${agent}`) ? undefined : hint);
 }
 
 function exitCodeOf({ reason, atStart, cause }: Data): number {
@@ -52,7 +52,7 @@ function exitCodeOf({ reason, atStart, cause }: Data): number {
   return ABSENT.includes(reason) || atStart === true ? EXIT.unavailable : EXIT.failed;
 }
 
-/** Many agents say "Internal error", and in `data` what it was. */
+/** Many agents answer "Internal error" with the detail in `data`. */
 function withDetail(message: string, data: unknown): string {
   const { details, message: inner } = (data ?? {}) as { readonly details?: unknown; readonly message?: unknown };
   const detail = [data, details, inner].find((one) => typeof one === 'string')?.trim();
@@ -66,25 +66,25 @@ function loginHint(agent: string, methods: unknown): string {
   return `methods: ${names.join(', ')}; to log in, run: switchboard auth ${agent} ${names.length === 1 ? names[0] : 'METHOD'}`;
 }
 
-// Reports denied requests to the user: without a terminal nobody can be asked, and silence would look like an agent failure.
+// Reports denied requests to the user: without a terminal nobody can answer, and silence would look like an agent failure.
 export type Refused = {
-  /** A question of the agent's that nobody could answer. */
-  asked(params: unknown): void;
-  /** A decision of the policy. */
+  /** A permission request that nobody could answer. */
+  unanswered(params: unknown): void;
+  /** A policy decision. */
   decided(entry: Pick<AuditEntry, 'verdict' | 'summary' | 'why' | 'mode'>): void;
 };
 
 const HINT =
   'without a terminal, a policy must allow this: use --policy FILE with a rule such as "edit($cwd/**)", or set "policy" in the configuration';
 
-/** `say` cleans its words of secrets. */
+/** `say` redacts its text. */
 export function createRefused(say: (text: string) => void): Refused {
   let isHinted = false;
   const tell = (what: string, why?: string) => {
     say(`denied: ${withoutControls(what)}${why === undefined ? '' : `; ${withoutControls(why)}`}`);
   };
   return {
-    asked(params) {
+    unanswered(params) {
       const { toolCall } = (params ?? {}) as { toolCall?: { title?: unknown; kind?: unknown } };
       tell(typeof toolCall?.title === 'string' ? toolCall.title : 'a permission request');
       if (!isHinted) say(HINT);

@@ -6,13 +6,13 @@ import { rootsOf } from '../../workspace/roots.ts';
 import { createWorkspace } from '../../workspace/workspace.ts';
 
 export type Files = {
-  /** What is said in `initialize`. */
+  /** The capabilities for `initialize`. */
   readonly capabilities: Capabilities;
   serve(method: string, params: unknown): Promise<unknown>;
   stop(): Promise<void>;
 };
 
-/** Writes stay in the working directory, whatever was said. */
+/** Writes stay in the working directory, whatever the user allowed. */
 export function createFiles(cwd: string, { canWrite, canReadAll }: { readonly canWrite: boolean; readonly canReadAll: boolean }): Files {
   const workspace = createWorkspace({ mark: 'run', onChild: () => {}, environment: () => ({}) }); // no terminals are offered;
   const owner = {};

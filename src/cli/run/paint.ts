@@ -1,4 +1,4 @@
-// Colours and columns of a terminal, or none of them.
+// Colours and columns of a terminal, if there is one.
 import { withoutControls } from '../../control-characters.ts';
 
 export type Paint = {
@@ -8,14 +8,14 @@ export type Paint = {
   readonly green: (text: string) => string;
   readonly cyan: (text: string) => string;
   readonly yellow: (text: string) => string;
-  /** What an agent says, fit for this output: on a terminal it may not move the cursor, change colours or hide what it does. */
+  /** Makes agent text safe for this output: on a terminal it may not move the cursor, change colours or hide text. */
   readonly foreign: (text: string) => string;
 };
 
 const painted = (code: number) => (text: string) => `\u001b[${code}m${text}\u001b[0m`;
 const asIs = (text: string) => text;
 
-/** `NO_COLOR` and `TERM=dumb` are respected; so is an output that is no terminal. */
+/** Respects `NO_COLOR`, `TERM=dumb` and output that is not a terminal. */
 export function createPaint(isTerminal: boolean, env: NodeJS.ProcessEnv): Paint {
   const foreign = isTerminal ? withoutControls : asIs;
   const hasColours = isTerminal && !env.NO_COLOR && env.TERM !== 'dumb';

@@ -1,4 +1,4 @@
-// Prompts typed one after the other, with the usual keys for editing and history.
+// Reads prompts interactively, with editing keys and history.
 import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
 import readline from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
@@ -7,12 +7,12 @@ import { CommandFailure } from '../failure.ts';
 export type Prompts = {
   /** Ends with Ctrl-D or Ctrl-C on an empty line. */
   lines(): AsyncGenerator<string>;
-  /** While somebody types, a text comes above what is typed, in lines of its own. */
+  /** Prints text above the line that the user is typing. */
   show(text: string, write: (text: string) => void): void;
 };
 
 export function createPrompts(): Prompts {
-  // Open only while somebody types: during a turn the keys are those of permission questions, and Ctrl-C is a signal again.
+  // Open only while the user types: during a turn, keys answer permission requests, and Ctrl-C is a signal again.
   let asking: readline.Interface | undefined;
 
   async function typed(history: string[]): Promise<string | undefined> {
@@ -53,12 +53,12 @@ export function createPrompts(): Prompts {
   };
 }
 
-// Where the prompt comes from: the words of the command line, else stdin to its end.
+// The prompt: the arguments, else stdin to its end.
 const RUN = 'switchboard run "your prompt"';
 
 export async function readPrompt(words: readonly string[], stdin: NodeJS.ReadStream, usage = RUN): Promise<string> {
-  const said = words.join(' ');
-  if (said.trim() !== '') return said;
+  const fromArguments = words.join(' ');
+  if (fromArguments.trim() !== '') return fromArguments;
   if (words.length > 0) throw new CommandFailure(2, 'the prompt is empty', usage);
   if (stdin.isTTY)
     throw new CommandFailure(

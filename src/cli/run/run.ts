@@ -122,7 +122,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
       const paint = createPaint(process.stderr.isTTY === true, process.env);
       const shown = { ...(clean({ method, params }).params as object), options };
       if (isAtTerminal) return askPerson({ input: process.stdin, output: process.stderr }, paint, shown, signal);
-      refused.asked(params);
+      refused.unanswered(params);
       return refusal(options);
     },
   });
@@ -130,7 +130,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
   let logins: readonly string[] = [];
   const interrupts = onInterrupts(turns.cancel, proxy.kill);
   try {
-    const work = converse(client, turns, {
+    const work = runSession(client, turns, {
       agent,
       prompts,
       prompt,
@@ -158,14 +158,14 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
   }
 }
 
-/** The agent that opened a session, as far as it is written down. */
+/** The agent that opened a session, if it is recorded. */
 function ownerOf(sessionId: string): string | undefined {
   return createSessionLog(surroundings({}).stateDir, () => {})
     .records()
     .get(sessionId)?.agent;
 }
 
-type Talk = {
+type RunParams = {
   readonly agent: string;
   readonly prompts: Prompts;
   readonly prompt: string;
@@ -173,14 +173,14 @@ type Talk = {
   readonly settings: readonly string[];
   readonly commands: Promise<void>;
   readonly capabilities: Capabilities;
-  /** The ids of the ways to log in. */
+  /** Receives the ids of the offered login methods. */
   readonly offered: (methods: readonly string[]) => void;
 };
 
-type Said = Omit<Talk, 'agent' | 'capabilities' | 'offered'> & { readonly blocks: PromptBlocks };
+type RunInput = Omit<RunParams, 'agent' | 'capabilities' | 'offered'> & { readonly blocks: PromptBlocks };
 
-async function converse(client: Client, turns: Turns, talked: Talk): Promise<number> {
-  const { agent, prompts, prompt, flags, settings, commands, capabilities, offered } = talked;
+async function runSession(client: Client, turns: Turns, run: RunParams): Promise<number> {
+  const { agent, prompts, prompt, flags, settings, commands, capabilities, offered } = run;
   const { agentCapabilities = {}, authMethods } = await client.request('initialize', {
     protocolVersion: 1,
     clientCapabilities: capabilities,
@@ -192,15 +192,15 @@ async function converse(client: Client, turns: Turns, talked: Talk): Promise<num
   const blocks = await attachments(flags, agent, promptCapabilities);
   const opened =
     flags.resume === undefined ? await openSession(client, params) : await takeUpSession(client, flags.resume, params, agentCapabilities);
-  const ended = talk(client, turns, opened, { prompts, prompt, flags, settings, commands, blocks });
-  // One that was opened for nothing is no session to come back to.
+  const ended = promptSession(client, turns, opened, { prompts, prompt, flags, settings, commands, blocks });
+  // A session opened without a prompt is not worth keeping.
   return ended.finally(
     () => (flags.resume ?? flags.saveSession) === undefined && !turns.hasBegun() && discard(client, opened.sessionId, sessionCapabilities),
   );
 }
 
-async function talk(client: Client, turns: Turns, opened: Opened, said: Said): Promise<number> {
-  const { prompts, prompt, flags, settings, commands, blocks } = said;
+async function promptSession(client: Client, turns: Turns, opened: Opened, input: RunInput): Promise<number> {
+  const { prompts, prompt, flags, settings, commands, blocks } = input;
   if (flags.saveSession !== undefined) await save(flags.saveSession, opened.sessionId);
   if (flags.mode !== undefined) await setMode(client, opened, flags.mode);
   for (const setting of settings) await setOption(client, opened, setting);
@@ -221,7 +221,7 @@ function configFlags(given: RunFlags['config'] = []): { readonly file: string | 
   return { file, settings };
 }
 
-/** Where things are shown, without secrets: a person's page, the assistant's words alone, or every frame and nothing else. */
+/** Where output goes, redacted: formatted for a person, only the assistant's text, or every frame. */
 function createScreen(kind: RunFlags['output'], clean: LiveCleaner, write: (text: string) => void) {
   const paint = createPaint(process.stdout.isTTY === true, process.env);
   const isFrames = kind === 'jsonl' || kind === 'json';
@@ -232,14 +232,14 @@ function createScreen(kind: RunFlags['output'], clean: LiveCleaner, write: (text
       if (!isFrames) output.update((clean(message).params as { update?: unknown } | undefined)?.update);
     },
     line: isFrames ? (_: string, line: string) => write(`${cleanLine(line, clean)}\n`) : undefined,
-    /** Arguments and environment are left out: they may hold secrets. */
+    /** Without arguments and environment, which may contain secrets. */
     selected(name: string, command: string | undefined): void {
       if (isFrames) write(`${JSON.stringify({ jsonrpc: '2.0', method: 'client/selected_agent', params: { name, command } })}\n`);
     },
   };
 }
 
-/** As it came, if there is nothing in it to be taken out. */
+/** Unchanged if nothing needs redaction. */
 function cleanLine(line: string, clean: LiveCleaner): string {
   const message = JSON.parse(line);
   const shown = JSON.stringify(clean(message));
@@ -247,10 +247,10 @@ function cleanLine(line: string, clean: LiveCleaner): string {
 }
 
 type Turns = {
-  /** Whether anything has been asked of the agent. */
+  /** Whether a prompt was sent. */
   hasBegun(): boolean;
   prompt(opened: Opened, blocks: PromptBlocks): Promise<number>;
-  /** Whether there was a turn to cancel, and it had not been cancelled before. */
+  /** Whether there was a turn to cancel that was not already cancelled. */
   cancel(): boolean;
 };
 

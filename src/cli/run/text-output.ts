@@ -8,9 +8,9 @@ type Fields = Readonly<Record<string, unknown>>;
 export type TurnOutput = {
   /** A `session/update`: its `update`. */
   update(update: unknown): void;
-  /** A line of our own. */
+  /** A message of our own. */
   tagged(tag: string, text: string): void;
-  /** The turn is over: what follows begins on a line of its own. */
+  /** The turn ended: the next output starts on a new line. */
   end(): void;
 };
 
@@ -20,7 +20,7 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 const MARKS: Readonly<Record<string, string>> = { completed: 'x', in_progress: '~', pending: ' ' };
 
 export function createTextOutput(write: (text: string) => void, paint: Paint): TurnOutput {
-  /** What the last line so far is part of; undefined at the beginning of a line. */
+  /** The kind of the unfinished line; undefined at the start of a line. */
   let open: 'message' | 'thought' | undefined;
   const tools = new Map<string, { title: string; status: string; diffs: Set<string> }>();
 
@@ -74,9 +74,9 @@ export function createTextOutput(write: (text: string) => void, paint: Paint): T
       const given = fields(update);
       switch (given.sessionUpdate) {
         case 'agent_message_chunk':
-          return stream('message', said(given.content));
+          return stream('message', textOf(given.content));
         case 'agent_thought_chunk':
-          return stream('thought', said(given.content));
+          return stream('thought', textOf(given.content));
         case 'tool_call':
         case 'tool_call_update':
           return tool(given);
@@ -106,13 +106,13 @@ export function createTextOutput(write: (text: string) => void, paint: Paint): T
   };
 }
 
-/** The assistant's words and nothing else. */
+/** Only the assistant's text. */
 export function createSimpleOutput(write: (text: string) => void, paint: Paint): TurnOutput {
   let isOpen = false;
   return {
     update(update) {
       const { sessionUpdate, content } = fields(update);
-      const words = sessionUpdate === 'agent_message_chunk' ? said(content) : '';
+      const words = sessionUpdate === 'agent_message_chunk' ? textOf(content) : '';
       if (words === '') return;
       write(paint.foreign(words));
       isOpen = !words.endsWith('\n');
@@ -125,8 +125,8 @@ export function createSimpleOutput(write: (text: string) => void, paint: Paint):
   };
 }
 
-/** A content block in words; what has none is named. */
-function said(content: unknown): string {
+/** The text of a content block; other blocks are named. */
+function textOf(content: unknown): string {
   const { type, text: words, uri, name, resource, mimeType } = fields(content);
   if (type === 'text') return text(words);
   if (type === 'resource_link') return `[${text(name) || 'link'}](${text(uri)})`;

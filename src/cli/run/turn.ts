@@ -25,7 +25,7 @@ export async function openSession(client: Client, params: ParamsOf<'session/new'
   return opened(String(result.sessionId), result);
 }
 
-/** By resume where the agent can, since nobody reads the replay; else by load. */
+/** Uses resume if the agent supports it, because nobody reads the replay; else load. */
 export async function takeUpSession(
   client: Client,
   sessionId: string,
@@ -59,7 +59,7 @@ function opened(sessionId: string, result: Fields): Opened {
   };
 }
 
-/** `--mode`: by the option for modes where there is one, else the older way. */
+/** `--mode`: sets the mode option if there is one, else uses the older method. */
 export async function setMode(client: Client, { sessionId, modes, options }: Opened, mode: string): Promise<void> {
   const option = options.find(({ category }) => category === 'mode');
   const known = option?.values ?? modes;

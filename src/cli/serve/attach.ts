@@ -4,7 +4,7 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import type { EnforcedPolicy } from '../../app/policy.ts';
-import type { Onlooker } from '../../app/records.ts';
+import type { ExtraObserver } from '../../app/records.ts';
 import type { ClientStreams, Served } from '../../app/serve-client.ts';
 import type { Config } from '../../config/config.ts';
 import { createFrames, type Frames } from '../../console/state/frames.ts';
@@ -21,7 +21,7 @@ import { openHere, portOf } from './open-console.ts';
 import { watchClient } from './watch-client.ts';
 
 export type Attachment = {
-  readonly onlooker: (secrets: Secrets) => Onlooker;
+  readonly extraObserver: (secrets: Secrets) => ExtraObserver;
   /** Resolves when it listens, or has reported why it cannot. Returns a function that stops it. */
   open(client: Served, parts: ServedParts): Promise<() => Promise<void>>;
 };
@@ -42,11 +42,11 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
   let frames: Frames | undefined;
   let isFirst = true;
   return {
-    onlooker(secrets) {
+    extraObserver(secrets) {
       const made = createFrames(secrets, path.join(stateDir, 'frames'));
       frames = made;
-      return (leg, side) => {
-        const observer = made.observer(leg, side);
+      return (connection, side) => {
+        const observer = made.observer(connection, side);
         // The console's own connections are not watched.
         if (side !== 'editor' || !isFirst) return observer;
         isFirst = false;
@@ -71,8 +71,8 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
           ...{ connection, transcripts, config, files, flags, stateDir, secrets, policy, port, attached, frames: frames as Frames },
           connect() {
             const [input, output] = [new PassThrough(), new PassThrough()];
-            const { judged, byUser } = connect({ input: output, output: input }).connection;
-            return { input, output, judged, byUser };
+            const { evaluatedRequest, byUser } = connect({ input: output, output: input }).connection;
+            return { input, output, evaluatedRequest, byUser };
           },
           entered: () => writeLinkFile(file, opened.link()),
         });

@@ -12,7 +12,7 @@ import type { TranscriptRecord } from '../../store/transcripts/transcript-record
 import { type ClientWatch, NOTHING_ACCEPTED } from './watch-client.ts';
 
 export type AttachedClientDeps = {
-  readonly connection: Pick<Connection, 'answer' | 'cancel' | 'judged'>;
+  readonly connection: Pick<Connection, 'answer' | 'cancel' | 'evaluatedRequest'>;
   readonly watch: ClientWatch;
   readonly redact: Redactor;
   /** The transcript so far, complete messages only. */
@@ -54,7 +54,7 @@ export function attachedClient({ connection, watch, redact, transcript, agentOf 
         const controller = new AbortController();
         const answers = list(params.options).map(fields);
         void state.ask(sessionId, params, controller.signal, {
-          judged: connection.judged(id),
+          policyResult: connection.evaluatedRequest(id),
           opened: (requestId) => void requests.set(id, { requestId, controller }),
           take(option) {
             const chosen = option === undefined ? undefined : answers[option];

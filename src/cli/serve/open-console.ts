@@ -115,7 +115,12 @@ export async function openHere({
       restart: connection.restart,
       policy: policyStore({ policy, otherwise, stateDir, stored }),
       handlers: [
-        agentHandlers({ stop: connection.stopAgent, loads: agentLoads(connection), hostTools: connection.lent, redact: secrets.redact }),
+        agentHandlers({
+          stop: connection.stopAgent,
+          loads: agentLoads(connection),
+          hostTools: connection.hostToolsState,
+          redact: secrets.redact,
+        }),
         settingsHandlers({
           settings: settingsHere(flags, files, stateDir, attached !== undefined),
           doctor: async (start) => (await import('../doctor/doctor.ts')).findingsOf({ config: flags.config, start }),

@@ -41,9 +41,9 @@ export async function pastInRecording(file: string, cwd: string, placeFor: Place
   const text = await readInput('the recording', path.resolve(cwd, file));
   const { agent: fallbackAgent, ...place } = placeFor(path.basename(file).replace(/\..*$/, ''), cwd);
   try {
-    return requestsIn(text, { ...place, agent: undefined, fallbackAgent }).map(({ line, asked }) => ({
+    return requestsIn(text, { ...place, agent: undefined, fallbackAgent }).map(({ line, action }) => ({
       where: `${file}:${line}`,
-      action: asked,
+      action,
     }));
   } catch (error) {
     if (!(error instanceof BrokenLine)) throw error;

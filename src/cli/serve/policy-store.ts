@@ -58,7 +58,7 @@ export function policyStore({ policy, otherwise, stateDir, stored }: PolicyStore
     if (source) return placeIn(source);
     const given = layers.find(({ name }) => name === 'command-line')?.policy.file;
     if (given !== undefined && !PRESETS.some((name) => given.endsWith(path.join('config', 'policies', `${name}.yaml`)))) return own(given);
-    return { why: 'the policy is not a file of yours; name one as "policy" in the configuration, or start with --policy FILE' };
+    return { why: 'the policy is not one of your files; name one as "policy" in the configuration, or start with --policy FILE' };
   }
   /** The content of a new file. The file in force may be deleted by now. */
   const begun = (insteadOf: string) => readFile(existsSync(insteadOf) ? insteadOf : (otherwise?.shipped ?? insteadOf), 'utf8');
@@ -108,7 +108,7 @@ function placeIn({ from, policy }: PolicySource): PolicyPlace | { readonly why: 
     return { why: `the policy is inline in ${from}; move it to a file and set "policy" to that file to add rules` };
   if (!PRESETS.includes(policy)) return own(path.resolve(path.dirname(from), policy));
   return {
-    why: `the policy is the preset "${policy}", which is not a file of yours; copy it and set "policy" in ${from} to the copy to add rules`,
+    why: `the policy is the preset "${policy}", which you cannot edit; copy it and set "policy" in ${from} to the copy to add rules`,
   };
 }
 

@@ -39,7 +39,7 @@ type Passed = {
   readonly patches: readonly Patch[];
   readonly isReceived: boolean;
 };
-type Asked = { readonly method: string; readonly params: Fields };
+type PendingRequest = { readonly method: string; readonly params: Fields };
 
 const OPENS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork']);
 const REQUESTS = new Set([...OPENS, 'session/prompt', 'session/set_config_option', 'session/close', 'session/delete']);
@@ -48,7 +48,7 @@ const NONE: readonly Patch[] = [];
 const MAX_PENDING = 10_000;
 
 export function watchClient(): ClientWatch {
-  const fromClient = new Map<string, Asked>();
+  const fromClient = new Map<string, PendingRequest>();
   const toClient = new Map<string, Fields>();
   let events: ClientEvents | undefined;
   let waiting: Passed[] = [];

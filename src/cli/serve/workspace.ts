@@ -3,7 +3,7 @@ import { ClientError } from '../../client/client-error.ts';
 import type { Host } from '../../console/client/workspace.ts';
 import { ProxyError } from '../../errors.ts';
 import { type Roots, rootsOf } from '../../workspace/roots.ts';
-import { type Asker, createWorkspace } from '../../workspace/workspace.ts';
+import { createWorkspace, type Requester } from '../../workspace/workspace.ts';
 
 const GRACE_MS = 3000;
 
@@ -11,7 +11,7 @@ const GRACE_MS = 3000;
 export function createHost(mark: string, environment: () => NodeJS.ProcessEnv): Host {
   const workspace = createWorkspace({ mark, onChild: () => {}, environment });
   const owners = new Map<string, { roots: Roots }>();
-  function askerOf(sessionId: string, evaluatedPath: string | undefined): Asker {
+  function requesterOf(sessionId: string, evaluatedPath: string | undefined): Requester {
     const owner = owners.get(sessionId);
     if (!owner) throw new ClientError(-32602, 'the session is not open here');
     return { owner, roots: owner.roots, evaluatedPath, graceMs: GRACE_MS };
@@ -27,8 +27,9 @@ export function createHost(mark: string, environment: () => NodeJS.ProcessEnv): 
         else owners.set(sessionId, { roots });
       };
     },
-    serve: async (sessionId, method, params, evaluatedPath) => answered(workspace.serve(method, params, askerOf(sessionId, evaluatedPath))),
-    edit: async (sessionId, file, edit, evaluatedPath) => answered(workspace.edit(file, edit, askerOf(sessionId, evaluatedPath))),
+    serve: async (sessionId, method, params, evaluatedPath) =>
+      answered(workspace.serve(method, params, requesterOf(sessionId, evaluatedPath))),
+    edit: async (sessionId, file, edit, evaluatedPath) => answered(workspace.edit(file, edit, requesterOf(sessionId, evaluatedPath))),
     endOf(sessionId) {
       const owner = owners.get(sessionId);
       if (owner) workspace.endOf(owner);

@@ -28,7 +28,7 @@ export async function configPath(flags: ConfigFlags): Promise<number> {
   return 0;
 }
 
-/** Throws a ConfigError that names every problem, or a SetupFailure for those of the policy. */
+/** Throws a ConfigError with every problem, or a SetupFailure for the policy. */
 export async function configValidate(file: string | undefined, flags: ConfigFlags): Promise<number> {
   const here = file === undefined ? surroundings(flags) : { ...surroundings({ config: file }), configBy: 'the command line' };
   const { config, files, notices, origin, layer } = await loadConfig(here);
@@ -47,7 +47,7 @@ export async function configValidate(file: string | undefined, flags: ConfigFlag
   return 0;
 }
 
-/** The policies that it would be used with, by the same checks as `switchboard policy check`; throws when one cannot be used. */
+/** Checks the policies that the configuration uses, like `switchboard policy check`; throws if one is invalid. */
 async function checkPolicies(policies: Config['policies'], { stateDir, platform, env }: LoadOptions): Promise<readonly string[]> {
   const { readLayers } = await import('../../app/policy-layers.ts');
   const { loadPolicy } = await import('../../policy/format/load.ts');
@@ -60,7 +60,7 @@ async function checkPolicies(policies: Config['policies'], { stateDir, platform,
   });
 }
 
-/** Trusts the content the file has now. */
+/** Trusts the current content of the file. */
 export async function configTrust(file: string): Promise<number> {
   const { stateDir, cwd } = surroundings({});
   const target = path.resolve(cwd, file);

@@ -1,4 +1,5 @@
-// `switchboard init`: from nothing to a configuration and an editor that uses it. What is chosen comes from the wizard or, with --yes, from what is found.
+// `switchboard init`: creates a configuration and connects an editor. The wizard asks for the choices; with --yes, they follow from what is
+// installed.
 
 import { PRESETS } from '../../app/read-policy.ts';
 import { nearestOf } from '../../policy/format/nearest.ts';
@@ -19,7 +20,7 @@ import { freshConfig, openUserConfig, refuseWorse, type UserConfig } from './use
 export type InitFlags = ConfigFlags &
   ChangeFlags & { readonly yes?: boolean; readonly policy?: string; readonly import?: boolean; readonly connect?: boolean };
 
-/** What the user wants, from what there is. */
+/** The user's choices. */
 export type Choices = {
   readonly agents: readonly string[];
   readonly imports: TakenOver;
@@ -29,11 +30,11 @@ export type Choices = {
 
 export type Survey = {
   readonly config: UserConfig;
-  /** Ids of the catalogue, the installed ones among them, without those that are configured already. */
+  /** Catalogue ids, including installed agents, without those already configured. */
   readonly offered: readonly { readonly id: string; readonly name: string; readonly isInstalled: boolean }[];
   readonly hasPolicy: boolean;
   readonly editors: readonly Editor[];
-  /** What the editors' lists would bring, given the agents chosen so far. */
+  /** What the editors' lists would add to the agents chosen so far. */
   imports(chosen: readonly string[]): TakenOver;
   readonly warnings: readonly string[];
 };
@@ -99,7 +100,7 @@ function defaults(survey: Survey, flags: InitFlags): Choices {
   };
 }
 
-/** The configuration with what was chosen; what it has already stays. */
+/** Adds the choices to the configuration; keeps existing entries. */
 function configure({ config }: Survey, { agents, imports, policy }: Choices) {
   const entries = agents.map((id) => ({ id, ...entryOf(id) }));
   if (entries.length + imports.taken.length + Object.keys(config.agents).length === 0)
@@ -119,7 +120,7 @@ function configure({ config }: Survey, { agents, imports, policy }: Choices) {
   return { text, added: agents, warnings: [...warnings, ...warningsOf(imports)] };
 }
 
-/** One editor whose file is broken does not keep the others from being connected. */
+/** A broken file of one editor does not prevent connecting the others. */
 async function connectAll(editors: readonly Editor[], flags: InitFlags) {
   const connections: (Change & { readonly editor: string })[] = [];
   const problems: string[] = [];

@@ -1,4 +1,4 @@
-// A change to a file, made or only shown: the same words and the same envelope for every command that edits one.
+// A change to a file, applied or previewed: the same output for every command that edits a file.
 import { escapeControls } from '../../control-characters.ts';
 import { type EditableFile, saveEdited } from '../../setup/edit-file.ts';
 import { hideInText } from '../../setup/hide-secrets.ts';
@@ -11,20 +11,20 @@ export type Change = {
   readonly file: string;
   readonly changed: boolean;
   readonly dryRun: boolean;
-  /** Where the text from before is kept. */
+  /** The backup of the previous text. */
   readonly backup?: string;
-  /** Unified; values that look like secrets are left out. */
+  /** A unified diff; values that look like secrets are hidden. */
   readonly diff: string;
 };
 
-/** Writes the new text unless it is only to be shown. `before` is what the reader compares with. */
+/** Writes the new text unless --dry-run is set. The diff compares it with `before`. */
 export async function makeChange(file: EditableFile, text: string, { dryRun = false }: ChangeFlags): Promise<Change> {
   const changed = text !== file.text;
   const backup = changed && !dryRun ? await saveEdited(file, text) : undefined;
   return { file: file.file, changed, dryRun, ...(backup !== undefined && { backup }), diff: unified(file.text, text) };
 }
 
-/** What was changed, for people. */
+/** Describes the change for people. */
 export function printChange({ file, changed, dryRun, backup, diff }: Change): void {
   if (!changed) return say(`${file}: no changes`);
   const paint = createPaint(process.stdout.isTTY === true, process.env);
@@ -43,7 +43,7 @@ export function say(line: string): void {
 
 function unified(before: string, after: string): string {
   const marks = { same: ' ', added: '+', removed: '-', hunk: '' };
-  // Hidden before they are compared: what stands on one line may be named on another that is not shown.
+  // Hide before comparing: the name of a value may be on a line that is not shown.
   const shown = (text: string) => hideInText(text.replaceAll('\r\n', '\n'));
   return diffLines(shown(before), shown(after))
     .map(({ kind, text }) => marks[kind] + text)

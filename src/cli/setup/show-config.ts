@@ -1,4 +1,4 @@
-// `switchboard config show` and `config schema`: what is in force, and what could be.
+// `switchboard config show` and `config schema`: the settings in force, and all possible ones.
 
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { type Setting, settingsOf } from '../../config/origins.ts';
@@ -30,7 +30,7 @@ export async function configShow(flags: ShowFlags): Promise<number> {
   return 0;
 }
 
-/** All that is in force, without secrets. */
+/** All settings in force, without secrets. */
 export const shownSettings = ({ layer, documents }: Pick<LoadedConfig, 'layer' | 'documents'>): readonly Setting[] =>
   settingsOf(layer, documents).map((setting) => ({ ...setting, value: shown(setting) }));
 
@@ -39,7 +39,7 @@ export function configSchema(): number {
   return 0;
 }
 
-/** Values of variables and headers are never shown, whatever they are; of the rest, what looks like a secret is not. */
+/** Never shows values of variables and headers; hides other values that look like secrets. */
 function shown({ path, value }: Setting): unknown {
   const holder = path.findLast((part) => part === 'env' || part === 'headers');
   if (holder !== undefined && path.at(-1) !== holder) return typeof value === 'string' ? hideValue(value) : value;

@@ -1,4 +1,4 @@
-// The user's own configuration as something to edit: which file it is, and whether an edit leaves it usable.
+// The user's configuration for editing: which file it is, and whether an edit keeps it valid.
 import path from 'node:path';
 import { packageFile } from '../../app/package-files.ts';
 import { check } from '../../config/check.ts';
@@ -14,18 +14,18 @@ import { CommandFailure } from '../failure.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 
 export type UserConfig = EditableFile & {
-  /** The text to edit: that of the file, or of a new one. */
+  /** The text to edit: the file's, or that of a new file. */
   readonly base: string;
-  /** Its agents as they are written. */
+  /** The agents as written. */
   readonly agents: Readonly<Record<string, unknown>>;
   readonly hasPolicy: boolean;
   readonly isNew: boolean;
 };
 
-/** What a file that is not there yet begins with. */
+/** The initial content of a new file. */
 export const freshConfig = (policy?: string): string => newConfig(packageFile('config', 'switchboard.schema.json'), policy);
 
-/** The file that `--config`, `$SWITCHBOARD_CONFIG` or else the platform's place name. Never a project's file: that one is not the user's own word. */
+/** The file named by `--config`, `$SWITCHBOARD_CONFIG` or the platform. Never a project file, which is not the user's own. */
 export async function openUserConfig(flags: ConfigFlags): Promise<UserConfig> {
   const here = surroundings(flags);
   const named = flags.config ?? (here.env.SWITCHBOARD_CONFIG || undefined);
@@ -38,7 +38,7 @@ export async function openUserConfig(flags: ConfigFlags): Promise<UserConfig> {
   return { ...found, base, agents: fields(agent_servers), hasPolicy: policy !== undefined, isNew };
 }
 
-/** An edit must not bring problems that were not there; those that were are not ours to talk about. */
+/** An edit must not add problems; existing problems are not reported here. */
 export function refuseWorse(config: UserConfig, edited: string): void {
   const known = new Set(problemsOf(config.file, config.base).map(({ message }) => message));
   const worse = problemsOf(config.file, edited).filter(({ message }) => !known.has(message));

@@ -1,8 +1,8 @@
-// The questions of `switchboard init`.
+// The prompts of `switchboard init`.
 import { cancel, intro, isCancel, multiselect, note, select } from '@clack/prompts';
 import type { Choices, InitFlags, Survey } from './init.ts';
 
-/** Undefined when the user broke off. */
+/** Undefined if the user cancelled. */
 export async function ask(survey: Survey, flags: InitFlags): Promise<Choices | undefined> {
   intro(`acp-switchboard: ${survey.config.mode === undefined ? 'create' : 'extend'} ${survey.config.file}`);
   const agents = await multiselect({

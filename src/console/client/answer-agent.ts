@@ -12,13 +12,13 @@ type Deps = {
   readonly state: StateKeeper;
   readonly host: Host;
   readonly terminals: ReturnType<typeof createTerminalWatch>;
-  readonly judged: (id: string) => PolicyResult | undefined;
+  readonly evaluatedRequest: (id: string) => PolicyResult | undefined;
 };
 
 const MOST_SENT = 100;
 const CANCELLED = { outcome: { outcome: 'cancelled' } };
 
-export function answerAgents({ state, host, terminals, judged }: Deps) {
+export function answerAgents({ state, host, terminals, evaluatedRequest }: Deps) {
   /** The session of each elicitation that sent the user to a URL. */
   const sent = new Map<string, string>();
   function awaitArrival(elicitationId: string, sessionId: string): void {
@@ -31,7 +31,7 @@ export function answerAgents({ state, host, terminals, judged }: Deps) {
       const params = fields(value);
       const sessionId = String(params.sessionId);
       if (method === 'session/request_permission') {
-        const { option } = await state.ask(sessionId, params, signal, { judged: judged(id) });
+        const { option } = await state.ask(sessionId, params, signal, { policyResult: evaluatedRequest(id) });
         const chosen = option === undefined ? undefined : fields(list(params.options)[option]).optionId;
         return chosen === undefined ? CANCELLED : { outcome: { outcome: 'selected', optionId: chosen } };
       }

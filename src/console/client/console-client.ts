@@ -27,7 +27,7 @@ export type ConsoleClientDeps = {
   readonly clientInfo: { readonly name: string; readonly title: string; readonly version: string };
   readonly cwd: string;
   /** The policy's result for a request, by its id on the connection. */
-  readonly judged: (id: string) => PolicyResult | undefined;
+  readonly evaluatedRequest: (id: string) => PolicyResult | undefined;
   readonly transcript: (sessionId: string) => Transcript | undefined;
   readonly directoriesOf: (sessionId: string) => readonly string[];
 };
@@ -46,7 +46,7 @@ const CAPABILITIES = {
 export function createConsoleClient(input: Readable, output: Writable, deps: ConsoleClientDeps) {
   const { state, host, redact } = deps;
   const terminals = createTerminalWatch(state, host, redact);
-  const { request, arrived } = answerAgents({ state, host, terminals, judged: deps.judged });
+  const { request, arrived } = answerAgents({ state, host, terminals, evaluatedRequest: deps.evaluatedRequest });
   const client: Client = createClient(input, output, { request, notification });
   const sessions = openSessions(client, deps);
   const ready = client.request('initialize', {

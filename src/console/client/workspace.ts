@@ -6,7 +6,7 @@ export type Host = {
   readonly capabilities: Fields;
   /** Resolves the directories before an agent knows of them and could replace them. Returns a function that assigns them to a session. */
   look(directories: readonly string[]): (sessionId: string) => void;
-  /** `judged` is the real path of the file at the time of the policy decision. */
+  /** `evaluatedPath` is the real path of the file at the time of the policy decision. */
   serve(sessionId: string, method: string, params: unknown, evaluatedPath?: string): Promise<unknown>;
   /** Changes a file: `edit` gets its text, or undefined if it does not exist, and returns the new text, or undefined to leave it. */
   edit(

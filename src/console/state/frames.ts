@@ -135,8 +135,8 @@ export function createFrames(secrets: Secrets, dir: string) {
 
   return {
     /** Observes a connection. Forwards frames only while a page is open. */
-    observer(leg: string, side: Side): Observer & { down(reason: string): void } {
-      const { observer, down } = log.watch(leg, side);
+    observer(connection: string, side: Side): Observer & { down(reason: string): void } {
+      const { observer, down } = log.watch(connection, side);
       return {
         down(reason) {
           if (isOpen) down(reason);
@@ -145,7 +145,7 @@ export function createFrames(secrets: Secrets, dir: string) {
         received(frame) {
           if (!isOpen) return;
           charts.passed(side, frame.end - frame.start);
-          pairs.received(leg, frame);
+          pairs.received(connection, frame);
           observer.received(frame);
         },
         refused(line) {
@@ -153,7 +153,7 @@ export function createFrames(secrets: Secrets, dir: string) {
         },
         sent(frame, patches) {
           if (!isOpen) return;
-          const addedMs = pairs.sent(leg, frame, patches);
+          const addedMs = pairs.sent(connection, frame, patches);
           if (addedMs !== undefined) charts.added(addedMs);
           observer.sent(frame, patches);
         },

@@ -53,7 +53,7 @@ export type Reply = { readonly action: 'accept' | 'decline' | 'cancel'; readonly
 export type PolicyResult = { readonly asked: Action; readonly decision: Decision; readonly isOurs: boolean };
 
 export type RequestHooks = {
-  readonly judged?: PolicyResult | undefined;
+  readonly policyResult?: PolicyResult | undefined;
   readonly opened?: (requestId: string) => void;
   /** Called when a page answers. Returns false when another answer was first. */
   readonly take?: ((option: number | undefined, reply: Reply | undefined) => boolean) | undefined;
@@ -75,7 +75,7 @@ type Open = {
   readonly request: PendingRequest;
   readonly settle: (how: Settled) => void;
   readonly take: RequestHooks['take'];
-  readonly judged: PolicyResult | undefined;
+  readonly policyResult: PolicyResult | undefined;
   readonly elicited: Elicited | undefined;
 };
 
@@ -102,7 +102,7 @@ export function createPendingRequests({ feed, redact, now, row, opened, settled 
         resolve(how);
       };
       const withdrawn = () => settle({ option: undefined, by: undefined });
-      all.set(request.requestId, { request, settle, take: hooks.take, judged: hooks.judged, elicited });
+      all.set(request.requestId, { request, settle, take: hooks.take, policyResult: hooks.policyResult, elicited });
       hooks.opened?.(request.requestId);
       signal.addEventListener('abort', withdrawn);
       feed.publish({ b: 'request', request });
@@ -113,14 +113,14 @@ export function createPendingRequests({ feed, redact, now, row, opened, settled 
 
   return {
     /** A pending request with the policy's result. */
-    open: (requestId: string): Pick<Open, 'request' | 'judged'> | undefined => all.get(requestId),
+    open: (requestId: string): Pick<Open, 'request' | 'policyResult'> | undefined => all.get(requestId),
     list: (): readonly PendingRequest[] => [...all.values()].map(({ request }) => request),
     isAsking: (sessionId: string): boolean => ofSession(sessionId).length > 0,
 
     /** Shows a permission request. Resolves to the index of the chosen option, or undefined. */
     ask(sessionId: string, params: Fields, signal: AbortSignal, hooks: RequestHooks = {}): Promise<Settled> {
       const clean = fields(cleanValue(params, redact));
-      return pose(requestOf(sessionId, clean, row(sessionId), now(), policyOf(hooks.judged, redact)), signal, hooks);
+      return pose(requestOf(sessionId, clean, row(sessionId), now(), policyOf(hooks.policyResult, redact)), signal, hooks);
     },
     /** Shows an elicitation. `sessionId` is undefined before a session exists. */
     elicit(sessionId: string | undefined, params: Fields, signal: AbortSignal, hooks: RequestHooks = {}): Promise<Settled> {
@@ -167,9 +167,9 @@ export function createPendingRequests({ feed, redact, now, row, opened, settled 
   };
 }
 
-function policyOf(judged: PolicyResult | undefined, redact: Redactor): RequestPolicy | undefined {
-  if (!judged) return undefined;
-  const { isOurs, decision } = judged;
+function policyOf(policyResult: PolicyResult | undefined, redact: Redactor): RequestPolicy | undefined {
+  if (!policyResult) return undefined;
+  const { isOurs, decision } = policyResult;
   const { verdict, why, rule } = decision;
   const value = { verdict, why, rule: rule && { id: rule.id, file: rule.file, line: rule.line, layer: rule.layer } };
   return { isOurs, ...(cleanValue(value, redact) as typeof value) };

@@ -18,7 +18,7 @@ import type { HttpHandler } from '../transports/http-listener.ts';
 import { createPausedTurns, type PausedTurns, type PermissionRequest, refusalIn, type Step } from './paused-turns.ts';
 
 type Permission = PermissionRequest;
-type Companion = {
+type TurnHandlers = {
   readonly signal: AbortSignal;
   readonly progress: (text: string) => void;
   permission(request: Permission): Promise<string | undefined>;
@@ -36,7 +36,7 @@ export type Agents = {
   open(cwd: string, agent: string | undefined): Promise<{ readonly sessionId: string; readonly agent: string | undefined }>;
   reopen(sessionId: string, cwd: string): Promise<void>;
   isOpen(sessionId: string): boolean;
-  prompt(sessionId: string, text: string, companion: Companion): Promise<TurnDone>;
+  prompt(sessionId: string, text: string, handlers: TurnHandlers): Promise<TurnDone>;
   cancel(sessionId: string): void;
   list(): Promise<readonly Readonly<Record<string, unknown>>[]>;
   transcript(sessionId: string): string | undefined;
@@ -47,7 +47,7 @@ type Args = Readonly<Record<string, string | undefined>>;
 type Tool = {
   readonly description: string;
   readonly inputSchema: JsonSchema;
-  run(args: Args, companion: Companion): Promise<CallToolResult>;
+  run(args: Args, handlers: TurnHandlers): Promise<CallToolResult>;
 };
 
 const SESSION = { session_id: { type: 'string', minLength: 1 } };
@@ -57,7 +57,7 @@ const TRANSCRIPTS = 'switchboard://transcripts/';
 
 function toolsOf(agents: Agents, cwd: string): Readonly<Record<string, Tool>> {
   const done = ({ text: content, toolCalls, changedFiles, stopReason }: TurnDone, sessionId: string): CallToolResult => ({
-    ...text(content === '' ? `[the turn ended with ${stopReason}, and nothing was said]` : content),
+    ...text(content === '' ? `[the turn ended with ${stopReason}, without a message]` : content),
     structuredContent: {
       session_id: sessionId,
       text: content,
@@ -82,42 +82,41 @@ function toolsOf(agents: Agents, cwd: string): Readonly<Record<string, Tool>> {
       },
     },
     prompt: {
-      description:
-        'Sends a prompt to a session and waits for the turn to end: what was said, which tools were used, which files have changed.',
+      description: 'Sends a prompt to a session, waits for the turn to end, and returns its messages, tool calls and changed files.',
       inputSchema: object({ ...SESSION, ...PROMPT }, ['session_id', 'prompt']),
-      async run({ session_id = '', prompt = '' }, companion) {
+      async run({ session_id = '', prompt = '' }, handlers) {
         if (!agents.isOpen(session_id))
-          return failed(`Session "${session_id}" is not open here; start_session opens one, continue brings one back`);
-        return done(await agents.prompt(session_id, prompt, companion), session_id);
+          return failed(`Session "${session_id}" is not open here; start_session opens one, continue reopens one`);
+        return done(await agents.prompt(session_id, prompt, handlers), session_id);
       },
     },
     continue: {
-      description: 'Brings back a session of before, as list_sessions names it, and sends it a prompt.',
+      description: 'Reopens an earlier session from list_sessions and sends it a prompt.',
       inputSchema: object({ ...SESSION, ...PROMPT, ...CWD }, ['session_id', 'prompt']),
-      async run({ session_id = '', prompt = '', cwd: where }, companion) {
+      async run({ session_id = '', prompt = '', cwd: where }, handlers) {
         if (!agents.isOpen(session_id)) await agents.reopen(session_id, where ?? cwd);
-        return done(await agents.prompt(session_id, prompt, companion), session_id);
+        return done(await agents.prompt(session_id, prompt, handlers), session_id);
       },
     },
     cancel: {
-      description: 'Ends the turn that is under way in a session.',
+      description: 'Cancels the running turn of a session.',
       inputSchema: object(SESSION, ['session_id']),
       async run({ session_id = '' }) {
         agents.cancel(session_id);
-        return text('The turn was told to end.');
+        return text('The turn was cancelled.');
       },
     },
     list_sessions: {
-      description: 'The sessions that agents know of, also from before.',
+      description: 'Lists the sessions of all agents, including earlier ones.',
       inputSchema: object({}),
       run: async () => json({ sessions: await agents.list() }),
     },
     get_transcript: {
-      description: 'What was said in a session, also in one of before.',
+      description: 'Returns the transcript of a session, including an earlier one.',
       inputSchema: object(SESSION, ['session_id']),
       async run({ session_id = '' }) {
         const transcript = agents.transcript(session_id);
-        return transcript === undefined ? failed(`Nothing is known of a session "${session_id}"`) : text(transcript);
+        return transcript === undefined ? failed(`There is no transcript of session "${session_id}"`) : text(transcript);
       },
     },
   };
@@ -141,10 +140,10 @@ function serverOf({ agents, cwd, version }: AgentsServerOptions, paused: PausedT
     const { issues } = await fromJsonSchema<Args>(tool.inputSchema)['~standard'].validate(args);
     if (issues) return failed(`The arguments of ${name} are not valid: ${issues.map(({ message }) => message).join('; ')}`);
     try {
-      const { flushed, ...companion } = companionOf(server, context);
+      const { flushed, ...handlers } = handlersOf(server, context);
       const outcome = canResume(context)
-        ? await inSteps(paused, tool, args as Args, companion, context.mcpReq)
-        : await tool.run(args as Args, companion);
+        ? await inSteps(paused, tool, args as Args, handlers, context.mcpReq)
+        : await tool.run(args as Args, handlers);
       await flushed();
       return outcome;
     } catch (error) {
@@ -168,7 +167,7 @@ function serverOf({ agents, cwd, version }: AgentsServerOptions, paused: PausedT
   return server;
 }
 
-function companionOf(server: Server, { mcpReq }: ServerContext): Companion & { flushed(): Promise<void> } {
+function handlersOf(server: Server, { mcpReq }: ServerContext): TurnHandlers & { flushed(): Promise<void> } {
   return {
     ...progressOf(mcpReq),
     signal: mcpReq.signal,
@@ -216,13 +215,12 @@ async function inSteps(
   paused: PausedTurns<CallToolResult>,
   tool: Tool,
   args: Args,
-  listener: Pick<Companion, 'signal' | 'progress'>,
+  listener: Pick<TurnHandlers, 'signal' | 'progress'>,
   mcpReq: ServerContext['mcpReq'],
 ): Promise<CallToolResult | InputRequiredResult> {
   const state = mcpReq.requestState<string>();
   let step: Step<CallToolResult> | undefined;
-  if (state === undefined)
-    step = await paused.begin(({ ask, ...companion }) => tool.run(args, { ...companion, permission: ask }), listener);
+  if (state === undefined) step = await paused.begin(({ ask, ...handlers }) => tool.run(args, { ...handlers, permission: ask }), listener);
   else step = await paused.resume(state, ({ options }) => chosenIn(mcpReq.inputResponses?.permission, options), listener);
   if (!step) return failed('The turn that was waiting for this answer is over; send the prompt again');
   if ('done' in step) return step.done;

@@ -26,7 +26,7 @@ type Turn<T, A, R> = {
 /** `A` is the request, `R` the answer. */
 export type PausedTurns<T, A = PermissionRequest, R = string | undefined> = {
   /** Runs until the turn ends or the client must answer. */
-  begin(run: (companion: Listener & { ask(request: A): Promise<R> }) => Promise<T>, listener: Listener): Promise<Step<T, A>>;
+  begin(run: (handlers: Listener & { ask(request: A): Promise<R> }) => Promise<T>, listener: Listener): Promise<Step<T, A>>;
   /** Undefined if there is no such turn: it was answered, or the client came back too late. */
   resume(id: string, answer: (request: A) => R | undefined, listener: Listener): Promise<Step<T, A>> | undefined;
 };
@@ -73,7 +73,7 @@ export function createPausedTurns<T, A = PermissionRequest, R = string | undefin
   return {
     begin(run, listener) {
       const ended = new AbortController();
-      const companion = {
+      const handlers = {
         signal: ended.signal,
         progress: (text: string) => turn.listener.progress(text),
         ask: (request: A) =>
@@ -85,7 +85,7 @@ export function createPausedTurns<T, A = PermissionRequest, R = string | undefin
       };
       const turn: Turn<T, A, R> = {
         ...{ listener, pending: [], onRequest: () => {}, ended, idle: undefined },
-        outcome: Promise.resolve().then(() => run(companion)),
+        outcome: Promise.resolve().then(() => run(handlers)),
       };
       turn.outcome.catch(() => {}); // the request that resumes the turn reports it
       return step(turn, listener);

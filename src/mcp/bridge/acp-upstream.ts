@@ -93,13 +93,13 @@ export function acpBack(serverId: string, ask: AskClient): Transport {
       ...(watched.size > 0 && { resourceSubscriptions: [...watched] }),
     };
     if (Object.keys(notifications).length === 0) return;
-    const told = (method: string, params: unknown) => {
+    const onNotification = (method: string, params: unknown) => {
       if (method === 'notifications/subscriptions/acknowledged') return;
       const { _meta, ...rest } = (params ?? {}) as Params;
       const { [`${META}subscriptionId`]: _, ...meta } = (_meta ?? {}) as Params;
       note(method, { ...rest, ...(Object.keys(meta).length > 0 && { _meta: meta }) });
     };
-    unlisten = ask(serverId, 'subscriptions/listen', enveloped({ notifications }), () => {}, told);
+    unlisten = ask(serverId, 'subscriptions/listen', enveloped({ notifications }), () => {}, onNotification);
   }
 
   /** In the 2026 era a server that needs input answers so and is called again with it; in the 2025 era it sends a request itself. */

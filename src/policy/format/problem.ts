@@ -20,5 +20,5 @@ export function renderPolicyProblem({ file, line, column, message, hint }: Probl
 
 /** A hint next to the first syntax error: after one missing quote the parser misreads the rest, so later errors may not exist. */
 export function followers(count: number): string | undefined {
-  return count === 0 ? undefined : `put this right first: ${count} more ${count === 1 ? 'error' : 'errors'} after it may follow from it`;
+  return count === 0 ? undefined : `fix this first: ${count} more ${count === 1 ? 'error' : 'errors'} after it may follow from it`;
 }

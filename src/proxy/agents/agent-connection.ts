@@ -8,7 +8,7 @@ import { summaryLine } from '../../transports/stderr-tail.ts';
 import type { Exit, Transport } from '../../transports/transport.ts';
 import { createConnection } from '../../wire/connection.ts';
 import type { Frame, Limits } from '../../wire/frame.ts';
-import type { Watcher } from '../../wire/observer.ts';
+import type { ConnectionRecords } from '../../wire/observer.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import type { Scanner } from '../../wire/scanner/scanner.ts';
 import { type Refusal, readBody } from '../../wire/scanner/strict-parse.ts';
@@ -33,9 +33,9 @@ export type AgentConnection = {
   sendLine(line: string): void;
   pause(): void;
   resume(): void;
-  /** Ends it in good order; reported by `over`. */
+  /** Stops it cleanly; `over` reports the end. */
   stop(): Promise<void>;
-  /** Ends it in good order, and reports nothing any more. */
+  /** Stops it cleanly, and reports nothing any more. */
   retire(): Promise<void>;
   kill(): void;
 };
@@ -48,7 +48,7 @@ export type ConnectionDeps = {
   /** The params of initialize. */
   readonly initializeParams: () => string;
   /** Records the frames of this agent. */
-  readonly watcher?: Watcher | undefined;
+  readonly records?: ConnectionRecords | undefined;
   /** It has an open request. */
   readonly isBusy?: () => boolean;
   /** It is started for a test only. */
@@ -111,7 +111,7 @@ export function openConnection(
   const agent = createConnection(
     streams.fromAgent,
     streams.toAgent,
-    { scanner, maxFrameBytes: limits.maxFrameBytes, observer: deps.watcher?.observer },
+    { scanner, maxFrameBytes: limits.maxFrameBytes, observer: deps.records?.observer },
     {
       frame(frame) {
         try {
@@ -170,7 +170,7 @@ export function openConnection(
     release();
     // Processes that an agent leaves behind get time to end by themselves; an agent that hangs does not.
     if (error.key !== 'AGENT_GONE') process.kill();
-    deps.watcher?.down(wasStopped ? 'stopped' : String(error.data?.reason ?? error.key));
+    deps.records?.down(wasStopped ? 'stopped' : String(error.data?.reason ?? error.key));
     on.over(error, isReady, process.stop());
   }
   function release(): void {
@@ -202,7 +202,7 @@ export function openConnection(
     });
   }
   function details(reason: string): Record<string, unknown> {
-    const lastFrames = deps.watcher?.lastFrames() ?? [];
+    const lastFrames = deps.records?.lastFrames() ?? [];
     return { agent: spec.name, reason, stderr: process.stderrTail().slice(-STDERR_LINES), ...(lastFrames.length > 0 && { lastFrames }) };
   }
   function whyGone(exit: Exit): ProxyError {

@@ -13,8 +13,8 @@ export type AgentConfiguration = {
   readonly routes: readonly { readonly cwd: string; readonly agent: string }[];
 };
 
-/** `said` is a message for people. */
-export type Reconfigured = { readonly isTaken: boolean; readonly said: string };
+/** `message` is for people. */
+export type Reconfigured = { readonly isTaken: boolean; readonly message: string };
 
 /** The params with which agents are initialized. */
 export type InitializeParams = {
@@ -162,9 +162,9 @@ class Pool implements AgentPool {
     if (!isAlike)
       return {
         isTaken: false,
-        said: this.single
-          ? 'this connection has one agent, and its answers are that agent’s own; restart it to use another or several'
-          : 'this connection has several agents, and cannot become one with a single agent; restart it for that',
+        message: this.single
+          ? 'this connection has one agent and is transparent; restart switchboard to use other agents'
+          : 'this connection has several agents and cannot change to a single agent; restart switchboard for that',
       };
     const changed = this.#setAgents(next.agents);
     if (this.single) [this.single] = this.#agents.values();
@@ -174,7 +174,7 @@ class Pool implements AgentPool {
     this.#on.replaced();
     // Their capabilities must be known before a client looks for a session among them.
     if (this.initializeParams) for (const agent of this.#agents.values()) if (!before.includes(agent)) agent.start();
-    return { isTaken: true, said: changed.length === 0 ? 'the agents are as before' : changed.join(', ') };
+    return { isTaken: true, message: changed.length === 0 ? 'the agents are as before' : changed.join(', ') };
   }
 
   stopAgent(name: string, how: HowToStop): boolean {

@@ -200,7 +200,7 @@ export class Agent extends AgentState {
     this.connection?.resume();
   }
 
-  /** Ends the connection in good order, as if it had never been opened; the next request opens another. */
+  /** Closes the connection cleanly, as if it had never been opened; the next request opens another. */
   retire(): void {
     const { connection } = this;
     if (!connection) return;

@@ -15,7 +15,7 @@ import type { ProxyError } from '../../errors.ts';
 import { detach, type Frame } from '../../wire/frame.ts';
 import { type AgentConnection, type ConnectionDeps, type ConnectionEvents, openConnection } from './agent-connection.ts';
 
-/** How long an unknown agent may be silent before the other framing is tried beside the first. */
+/** How long an unknown agent may be silent before the other framing is tried in parallel. */
 const SILENCE_MS = 3000;
 
 export type StartDeps = ConnectionDeps & {

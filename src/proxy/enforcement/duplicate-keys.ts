@@ -9,8 +9,8 @@ import { factOf } from '../../wire/scanner/template-cache.ts';
 const OF_MODES = new Set<string | undefined>(['current_mode_update', 'config_option_update']);
 
 /** The kind of an update, and the call it is about. */
-const TELLING = ['sessionUpdate', 'toolCallId'];
-const KEYS = ['update', ...TELLING].map((key) => `"${key}"`);
+const IDENTIFYING_KEYS = ['sessionUpdate', 'toolCallId'];
+const KEYS = ['update', ...IDENTIFYING_KEYS].map((key) => `"${key}"`);
 
 /** Why the kind, the call or the mode of an update is ambiguous. Other ambiguities of a tool call only mean that nothing is known of it. */
 export function duplicateKeyUpdates(kind: string | undefined, frame: Frame): string | undefined {
@@ -24,7 +24,7 @@ function keyTwice(frame: Frame): string | undefined {
   const [update, another] = body ? members(bytes, body.start).filter(({ key }) => key === 'update') : [];
   if (another) return '"update" occurs twice';
   const keys = update ? members(bytes, update.value.start).map(({ key }) => key) : [];
-  const twice = TELLING.find((key) => keys.indexOf(key) !== keys.lastIndexOf(key));
+  const twice = IDENTIFYING_KEYS.find((key) => keys.indexOf(key) !== keys.lastIndexOf(key));
   return twice === undefined ? undefined : `"${twice}" occurs twice`;
 }
 

@@ -42,7 +42,7 @@ export type EnforcementHost = {
   report(text: string): void;
   /** A warning to the user, in the session. */
   warn(session: Session, title: string, text: string): void;
-  /** Sends the client an update of ours. */
+  /** Sends the client an update from the proxy. */
   update(sessionId: string, update: object): void;
   skipLine(agent: Agent, reason: string): void;
   cancelTurns(session: Session): void;
@@ -86,7 +86,7 @@ export type Enforcement = {
   hostToolCall(session: Session, request: ToolRequest, signal: AbortSignal): Promise<GateVerdict>;
   /** A call of a tool of the client's own server, through a bridge. */
   bridgedCall(session: Session, call: BridgedCall, signal: AbortSignal): Promise<GateVerdict>;
-  /** Somebody presented an invalid token for the tools of a session. */
+  /** A program presented an invalid token for the tools of a session. */
   tokenRefused(why: string): void;
   /** The session has ended, and with it the answers that were kept for it alone. */
   ended(session: Session): void;

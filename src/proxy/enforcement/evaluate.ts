@@ -33,7 +33,7 @@ export type EnforcementDeps = {
   readonly host: EnforcementHost;
 };
 
-/** The files' policy, and the same with what the user has answered for always. */
+/** The policy from the files, and the same with the user's remembered answers. */
 export type CurrentPolicy = {
   readonly policy: Policy;
   readonly hash: string;
@@ -48,7 +48,7 @@ export type PendingAction = {
   readonly decision: Decision;
   readonly verdict: Verdict;
   readonly by: AnsweredBy;
-  /** As it came. */
+  /** The original bytes. */
   readonly request: Buffer | string;
   readonly policyHash: string;
   readonly sinceMs: number;

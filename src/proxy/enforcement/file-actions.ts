@@ -10,14 +10,14 @@ import type { Params } from './evaluate.ts';
 export type Surface = {
   readonly ask: (place: Place) => Action;
   readonly shown: Shown;
-  /** What an earlier yes would have to cover. */
+  /** The grant that an earlier consent would have to cover. */
   readonly use?: (place: Place, asked: Action) => Grant | undefined;
 };
 
-/** What a person is shown of a file to be written. */
+/** How much of a file the user sees before it is written. */
 const MAX_SHOWN = 64 * 1024;
 
-const JUDGED: Readonly<Record<string, (params: Params) => Surface | undefined>> = {
+const SURFACES: Readonly<Record<string, (params: Params) => Surface | undefined>> = {
   'fs/read_text_file': ({ path: file }) =>
     isPath(file)
       ? {
@@ -65,7 +65,7 @@ const FOLLOWING = new Set(['terminal/output', 'terminal/wait_for_exit', 'termina
 export const isEvaluated = (method: string): boolean => /^_?(fs|terminal)\//i.test(method) && !FOLLOWING.has(method);
 
 export function surfaceOfMethod(method: string, params: Params): Surface | undefined {
-  if (Object.hasOwn(JUDGED, method)) return JUDGED[method]?.(params);
+  if (Object.hasOwn(SURFACES, method)) return SURFACES[method]?.(params);
   return { ask: (place) => toolAction(place, 'other', method), shown: { title: `Call ${method}`, kind: 'other', rawInput: params } };
 }
 

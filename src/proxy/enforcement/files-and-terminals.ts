@@ -44,12 +44,9 @@ export function fileOrTerminal(deps: EnforcementDeps, asking: Asking): void {
   const method = frame.method as string;
   const surface = surfaceOfMethod(method, paramsOf(asking));
   if (!surface) {
-    recordUnread(deps, surfaceOf(asking), textOf(asking), 'it does not say in the way of the protocol what it is about');
+    recordUnread(deps, surfaceOf(asking), textOf(asking), 'its params do not follow the protocol');
     if (deps.isObserving) return void passOn(frame);
-    return agent.fail(
-      idText,
-      failure('PARAMS', [method, 'a policy is in force, and this cannot be judged: paths must be absolute and without ".."']),
-    );
+    return agent.fail(idText, failure('PARAMS', [method, 'the policy cannot evaluate it: paths must be absolute and without ".."']));
   }
   const queue = session && queueOf(session, agent);
   // A read behind a write that waits for the user must see the write: keep the agent's order.

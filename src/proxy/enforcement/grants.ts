@@ -6,7 +6,7 @@ import type { ClientRequest } from '../boundary.ts';
 import type { Session } from '../sessions/session.ts';
 import type { PendingAction } from './evaluate.ts';
 
-/** More than an agent has asked about and not yet done. */
+/** More than an agent has requested and not yet done. */
 const MAX_GRANTS = 64;
 
 export type Given = {

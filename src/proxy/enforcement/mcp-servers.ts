@@ -57,7 +57,7 @@ export function mcpCall(deps: EnforcementDeps, asking: Asking): void {
   const isLeftOpen = action.verdict === 'ask' && action.decision.rule === undefined;
   if ((action.verdict === 'allow' || isLeftOpen) && record(deps, action, 'passed')) return void passOn(frame);
   const idText = idOf(asking);
-  // An error of the tool, not of the way to it: the outer request has succeeded.
+  // An error of the tool, not of the transport: the outer request succeeded.
   const refuse = (why: string) => agent.succeed(idText, JSON.stringify({ error: { code: -32603, message: `Denied by policy: ${why}` } }));
   const session = asking.session ?? [...agent.sessions.values()].at(-1);
   if (action.verdict === 'deny' || !session) {
@@ -95,9 +95,9 @@ export function refusesServers(deps: EnforcementDeps, agent: Agent, paramsText: 
   for (const server of mcpServers as readonly (Server | null)[]) {
     const about = { agent, session: undefined, surface: 'mcpServers' };
     if (!isReadable(server)) {
-      recordUnread(deps, about, JSON.stringify(server), 'what it would start or reach cannot be read');
+      recordUnread(deps, about, JSON.stringify(server), 'its command or URL cannot be read');
       if (deps.isObserving) continue;
-      return failure('SERVER_DENIED', [String(server?.name), agent.name, 'what it would start or reach cannot be read']);
+      return failure('SERVER_DENIED', [String(server?.name), agent.name, 'its command or URL cannot be read']);
     }
     const ask = requestOf(server, typeof cwd === 'string' ? cwd : undefined);
     if (!ask) continue;
@@ -110,7 +110,7 @@ export function refusesServers(deps: EnforcementDeps, agent: Agent, paramsText: 
   return undefined;
 }
 
-/** As the protocol has it; an agent may read anything else more generously than we do. */
+/** Exactly as the protocol defines it; an agent may accept more than we do. */
 function isReadable(server: Server | null): server is ReadableServer {
   const { command, args, url } = server ?? {};
   const isText = (value: unknown) => value === undefined || typeof value === 'string';

@@ -1,4 +1,4 @@
-// Modes that a policy pins or refuses: not on offer, not to be set, and not to be started in.
+// Modes that a policy pins or refuses: they are not offered, cannot be set, and no session starts in them.
 import { failure, type ProxyError } from '../../errors.ts';
 import { toolAction } from '../../policy/actions/surfaces.ts';
 import { isModeAllowed, modesOf, shortMode } from '../../policy/rules/settings.ts';
@@ -65,17 +65,17 @@ function isModeOption(bytes: Buffer, option: Span): boolean {
 
 const isAllowed = (deps: EnforcementDeps, agent: Agent, mode: string): boolean => isModeAllowed(deps.current().policy, agent.name, mode);
 
-/** Modes of agents in the field in which they ask less, for those that offer them without having listed them. */
+/** Modes of known agents with fewer permission requests, for agents that use them without listing them. */
 const KNOWN_MODES = new Set(['acceptEdits', 'auto', 'dontAsk', 'bypassPermissions', 'autoEdit', 'yolo', 'agent-full-access', 'autopilot']);
 
-/** Of an option in a permission request: agents offer modes there too, by their ids. A name that is no mode is none. */
+/** For an option in a permission request: agents also offer modes there, by id. An unknown name is not a mode. */
 export function isRefusedMode(deps: EnforcementDeps, agent: Agent, id: string): boolean {
   const isMode =
     KNOWN_MODES.has(shortMode(id)) || agent.enforcement?.modes.has(id) || modesOf(deps.current().policy, agent.name).refuse.includes(id);
   return isMode === true && !isAllowed(deps, agent, id);
 }
 
-/** Takes what is refused out of an answer or update that lists modes, and remembers what it lists. */
+/** Removes refused modes from a response or update that lists modes, and records the listed ones. */
 export function narrow(deps: EnforcementDeps, agent: Agent, frame: Frame, holder: Span | undefined): Frame {
   const { bytes } = frame;
   const found = modeListsIn(bytes, holder);
@@ -106,12 +106,12 @@ export function refusesChange(deps: EnforcementDeps, method: string, session: Se
   if (!isMode) return undefined;
   const wanted = method === 'session/set_mode' ? modeId : value;
   if (typeof wanted !== 'string' || !agent)
-    return deps.isObserving ? undefined : failure('PARAMS', [method, 'a policy is in force, and this names no mode of a session']);
+    return deps.isObserving ? undefined : failure('PARAMS', [method, 'the policy cannot evaluate it: it names no mode of a session']);
   const text = frame.bytes.subarray(frame.start, frame.end);
   const action = evaluate(deps, { agent, session, surface: method }, text, (place) => toolAction(place, 'mode', wanted));
   const isRefused = !isAllowed(deps, agent, wanted);
   const isDenied = isRefused || action.verdict === 'deny';
-  // The user asks for it, so what the policy would ask the user about is settled.
+  // The user requests it, so an `ask` is answered.
   record(deps, action, isDenied && !deps.isObserving ? 'refused' : 'passed', 'policy', isDenied ? 'deny' : action.verdict);
   if (!isDenied || deps.isObserving) return undefined;
   return failure('MODE_REFUSED', [wanted, agent.name, isRefused ? 'the policy refuses it' : action.decision.why], { agent: agent.name });
@@ -119,15 +119,15 @@ export function refusesChange(deps: EnforcementDeps, method: string, session: Se
 
 /** Their answers open a new session. */
 const OPENING = new Set(['session/new', 'session/fork']);
-/** And these bring one back. */
+/** Requests whose answers reopen a session. */
 const RETURNING = new Set(['session/load', 'session/resume']);
 
 /**
- * An agent that begins in a refused mode is moved before anybody hears of the session; one that cannot be moved does not get it: it still has
- * it in its own eyes, so that nothing is passed in there, either way.
+ * Moves an agent that starts in a refused mode before the client learns of the session. If the agent cannot be moved, the client does not
+ * get the session; the agent still has it, so the proxy drops its frames in both directions.
  */
 export function settleMode(deps: EnforcementDeps, agent: Agent, call: Call, answer: Frame, then: (answer: Frame) => void): void {
-  // One of our own that has not helped is not tried again.
+  // Do not repeat our own request if it did not help.
   const isOurs = call.method === 'session/set_config_option' && call.request === undefined;
   const isLookedAt = answer.outcome === 'result' && !deps.isObserving && !isOurs;
   const found = isLookedAt ? modeListsIn(answer.bytes, answer.body) : [];
@@ -141,7 +141,7 @@ export function settleMode(deps: EnforcementDeps, agent: Agent, call: Call, answ
   };
   const { connection } = agent;
   const refuse = (nativeId: string, error: ProxyError) => {
-    if (agent.connection !== connection) return; // it died meanwhile, and may come back in another mode
+    if (agent.connection !== connection) return; // it exited meanwhile, and may start in another mode
     agent.refused.set(nativeId, error);
     const open = agent.sessions.get(nativeId);
     if (open) deps.host.cutOff(open);
@@ -149,7 +149,7 @@ export function settleMode(deps: EnforcementDeps, agent: Agent, call: Call, answ
   };
   const doubt = isLookedAt ? doubtOf(answer) : undefined;
   if (doubt !== undefined) {
-    // The client may read other modes in it than the policy does.
+    // The client may read other modes in it than the policy.
     const error = failure('ANSWER_REFUSED', [`agent "${agent.name}"`, call.method, doubt], { agent: agent.name });
     recordUnread(deps, { agent, session, surface: call.method }, answer.bytes.subarray(answer.start, answer.end), doubt);
     if (sessionId !== undefined && call.method !== 'session/set_config_option') refuse(sessionId, error);
@@ -169,7 +169,8 @@ export function settleMode(deps: EnforcementDeps, agent: Agent, call: Call, answ
     if (!list) return settled(patched(kept, moves));
     const from = list.current as string;
     const to = targetFor(deps, agent, list);
-    if (to === undefined || sessionId === undefined) return fail(from, 'and it offers none that the policy names or that is known to ask');
+    if (to === undefined || sessionId === undefined)
+      return fail(from, 'and it offers no mode that the policy names or that is known to ask');
     const [method, params] =
       list.configId === undefined
         ? (['session/set_mode', { sessionId, modeId: to }] as const)
@@ -177,7 +178,7 @@ export function settleMode(deps: EnforcementDeps, agent: Agent, call: Call, answ
     agent.request(method, JSON.stringify(params), {
       onFail: (error) => fail(from, error.message),
       onAnswer(moved) {
-        if (moved.outcome !== 'result') return fail(from, `and it does not go to "${to}"`);
+        if (moved.outcome !== 'result') return fail(from, `and it did not change to "${to}"`);
         deps.host.report(`agent "${agent.name}" began in mode "${from}", which the policy refuses; it was set to "${to}"`);
         moves.push({ span: list.currentAt as Span, text: JSON.stringify(to) });
         move(others);

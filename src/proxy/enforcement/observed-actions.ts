@@ -29,7 +29,7 @@ export function toolCall(deps: EnforcementDeps, session: Session, frame: Frame):
   if (BEGUN.has(status) && !session.isLoading) {
     const about = { agent: session.agent, session, surface: OBSERVED };
     const action = evaluate(deps, about, bytes.subarray(start, end), (place) => toolCallAction(place, known.call));
-    const what = known.answer === undefined ? 'did without asking what the policy denies' : 'did what it was refused';
+    const what = known.answer === undefined ? 'did what the policy denies, without asking' : 'did what it was refused';
     // The agent may do something else than it asked for: only what it does counts.
     const isViolation = action.verdict === 'deny' || known.answer === 'deny';
     const report = `${what}: ${summaryOf(action.asked)}`;

@@ -115,7 +115,7 @@ function putToUser(
       return true;
     },
   });
-  if (!agentRequest) return void record(deps, action, 'refused: too many questions are open', 'policy', 'deny');
+  if (!agentRequest) return void record(deps, action, 'refused: too many permission requests are open', 'policy', 'deny');
   abandon = denyInTime(deps, agentRequest, () => {
     answered(false);
     denied(deps, action, idText, options, 'timeout');

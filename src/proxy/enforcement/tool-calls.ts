@@ -44,7 +44,7 @@ export async function hostToolCall(
 /** A rule that denies the tool by name holds for all arguments. The absence of a rule that allows it by name decides nothing. */
 const isRefused = ({ asked, decision }: PendingAction): boolean => asked.isUnreadable || decision.rule?.verdict === 'deny';
 
-export const NOT_WRITTEN: GateVerdict = { allow: false, reason: 'the decision could not be written down, so it is not carried out' };
+export const NOT_WRITTEN: GateVerdict = { allow: false, reason: 'the decision could not be audited, so it has no effect' };
 
 /** With the evaluated path: only that file may be opened. */
 function allowed({ asked }: PendingAction): GateVerdict {
@@ -52,7 +52,7 @@ function allowed({ asked }: PendingAction): GateVerdict {
   return { allow: true, ...(evaluatedPath !== undefined && { evaluatedPath }) };
 }
 
-/** Undefined for a tool of which nothing but its name and arguments is known. */
+/** Undefined for a tool of which only name and arguments are known. */
 function firstHandOf({ server, tool, args }: ToolRequest): ((place: Place) => Action) | undefined {
   if (server !== 'switchboard') return undefined;
   const path = typeof args.path === 'string' ? args.path : '.';
@@ -77,7 +77,7 @@ function firstHandOf({ server, tool, args }: ToolRequest): ((place: Place) => Ac
   }
 }
 
-/** Not written down for each file: what is, is the search. Observing, nothing is withheld. */
+/** Not audited per file: the search is. In observe mode nothing is withheld. */
 export function mayRead(deps: EnforcementDeps, session: Session, file: string): boolean {
   if (deps.isObserving) return true;
   const about = { agent: session.agent, session, surface: 'tools/call' };

@@ -161,11 +161,11 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
     closeAtAgent(request);
     return wasOpen;
   }
-  function tellWithdrawn(key: string): void {
+  function notifyWithdrawn(key: string): void {
     client.line(notificationLine('$/cancel_request', `{"requestId":${key}}`));
   }
   function withdraw(request: Open): void {
-    if (close(request)) tellWithdrawn(request.key);
+    if (close(request)) notifyWithdrawn(request.key);
   }
   /** An answer closes the client's side. Returns the request if its agent still waits. */
   function settle(key: string): Open | undefined {
@@ -189,7 +189,7 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
       return;
     }
     const { session, agent, idText, method } = request;
-    session?.stallWatch?.heard(); // the stall timer starts anew
+    session?.stallWatch?.heard(); // restarts the stall timer
     if (request.onAnswer?.(frame)) return;
     if (frame.outcome === 'unclear') agent.fail(idText, failure('ANSWER_UNCLEAR', ['the editor', method]));
     else agent.answer(frame, idText);
@@ -238,7 +238,7 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
       own.set(key, { method, onAnswer });
       client.line(requestLine(key, method, paramsText));
       return () => {
-        if (own.delete(key)) tellWithdrawn(key);
+        if (own.delete(key)) notifyWithdrawn(key);
       };
     },
     send: (method, paramsText) => client.line(requestLine(String(nextKey++), method, paramsText)),
@@ -253,7 +253,7 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
     },
     answeredElsewhere(frame) {
       answer(frame);
-      tellWithdrawn(idTextOf(frame));
+      notifyWithdrawn(idTextOf(frame));
     },
 
     forwardCancel: ({ key }, notification, requestId) => client.notify(notification, [{ span: requestId, text: key }]),

@@ -1,4 +1,4 @@
-// Requests that the user answers in the console instead of the client. The first answer counts, and the client is told.
+// Requests that the user answers in the console instead of the client. The first answer counts, and the client is notified.
 import type { GateVerdict } from '../../mcp/server/gate.ts';
 import { parseLine } from '../../wire/scanner/strict-parse.ts';
 import { resultLine } from '../messages.ts';
@@ -11,7 +11,7 @@ export type ElsewhereAnswer = {
   readonly id: string;
   /** For a permission request: the selected option; undefined for none. */
   readonly optionId?: string | undefined;
-  /** To an elicitation. */
+  /** The answer to an elicitation. */
   readonly reply?: { readonly action: string; readonly content?: unknown } | undefined;
   /** For the message to the client: the place and the answer. */
   readonly where: string;
@@ -37,9 +37,9 @@ export function cancelElsewhere(proxy: ProxyParts, sessionId: string): boolean {
   return session !== undefined;
 }
 
-/** What the user does by hand in a session. A policy that refuses it to the agent refuses it here too, and writes it down. */
+/** A file action of the user in the console. A policy that denies it to the agent denies it here too, and audits it. */
 export function actAsUser(proxy: ProxyParts, sessionId: string, act: 'read' | 'edit', file: string): GateVerdict {
   const session = proxy.registry.get(sessionId);
-  if (!session) return { allow: false, reason: 'the session is not open; send a prompt to take it up again' };
+  if (!session) return { allow: false, reason: 'the session is not open; send a prompt to reopen it' };
   return proxy.context.enforcement?.byUser(session, act, file) ?? { allow: true };
 }

@@ -77,10 +77,10 @@ function passOn(
       onClosed: enforcement?.onClosed ?? more?.onClosed,
       evaluated: enforcement?.about,
     };
-    const ofErrand = session?.delegation ? asDelegated(session, frame) : [];
+    const ofDelegation = session?.delegation ? asDelegated(session, frame) : [];
     agentRequest = proxy.requests.put(asked, frame, [
       ...toPublic(session, frame),
-      ...ofErrand,
+      ...ofDelegation,
       ...(enforcement?.patches ?? []),
       ...patches,
     ]);
@@ -89,7 +89,7 @@ function passOn(
   return agentRequest;
 }
 
-/** What is named by `key` may be another agent's; the rest goes by what we count of it. */
+/** Routes by `key`, because the named object may belong to another agent; otherwise checks the limits. */
 function toClient(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, key: Key, put: Put): void {
   if (key === 'terminalId') return terminal(proxy, agent, session, frame, put);
   if (key === 'serverId') return mcpMessage(proxy, agent, frame, put);
@@ -133,7 +133,7 @@ function terminal(proxy: ProxyParts, agent: Agent, session: Session | undefined,
 export function withdrawRequest(proxy: ProxyParts, agent: Agent, frame: Frame): void {
   const span = memberAt(frame.bytes, frame.body, 'requestId');
   const asked = span && proxy.requests.find(agent, textOf(frame.bytes, span));
-  // One that we have answered already may have been followed by another of the same id, which waits.
+  // After our answer, the agent may have sent another request with the same id, which waits.
   if (span && !asked?.isOpen && proxy.context.enforcement?.withdrawWaiting(agent, textOf(frame.bytes, span))) return;
   if (span && asked) proxy.requests.forwardCancel(asked, frame, span);
   else if (!withdrawServed(agent, frame)) proxy.context.counters.strayAnswers++;

@@ -14,31 +14,35 @@ import type { InitializeParams } from '../agents/agent-pool.ts';
 import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 
-/** A request of an agent's that we are answering. */
+/** An agent's request that the workspace is answering. */
 export type Serving = {
   readonly idText: string;
   readonly method: string;
-  /** Answers it now, in whichever way; the result of the work is then dropped. */
+  /** Answers it now; the result of the work is then dropped. */
   readonly answer: (say: () => void) => void;
 };
 
 const NOTHING: ReadonlySet<string> = new Set();
 
 /** The client's capabilities and those that our workspace adds. The client's own come first. */
-export function withWorkspace(workspace: Workspace | undefined, said: Omit<InitializeParams, 'served'>): InitializeParams {
-  const own = fields(said.clientCapabilities);
+export function withWorkspace(workspace: Workspace | undefined, initializeParams: Omit<InitializeParams, 'served'>): InitializeParams {
+  const own = fields(initializeParams.clientCapabilities);
   const fs = fields(own.fs);
   const served = new Set<string>([
     ...(fs.readTextFile === true ? [] : [FILE_METHODS.read]),
     ...(fs.writeTextFile === true ? [] : [FILE_METHODS.write]),
     ...(own.terminal === true ? [] : TERMINAL_METHODS),
   ]);
-  if (!workspace || served.size === 0) return { ...said, served: NOTHING };
+  if (!workspace || served.size === 0) return { ...initializeParams, served: NOTHING };
   const clientCapabilities = { ...own, fs: { ...fs, readTextFile: true, writeTextFile: true }, terminal: true };
-  return { paramsText: withMember(said.paramsText, 'clientCapabilities', JSON.stringify(clientCapabilities)), clientCapabilities, served };
+  return {
+    paramsText: withMember(initializeParams.paramsText, 'clientCapabilities', JSON.stringify(clientCapabilities)),
+    clientCapabilities,
+    served,
+  };
 }
 
-/** Everything else as it was written. */
+/** Replaces one member and keeps the rest as written. */
 function withMember(objectText: string, key: string, valueText: string): string {
   const bytes = Buffer.from(objectText);
   const span = member(bytes, 0, key);
@@ -47,7 +51,7 @@ function withMember(objectText: string, key: string, valueText: string): string 
   return `{${JSON.stringify(key)}:${valueText}${rest.trim() === '}' ? '' : ','}${rest}`;
 }
 
-/** The directories of a session that is being opened, before its agent hears of it; undefined when nothing is served. */
+/** The directories of a session that is about to be opened; undefined if nothing is served. */
 export function rootsFor(proxy: ProxyParts, openParams: string | undefined): Roots | undefined {
   if (!proxy.pool.initializeParams || proxy.pool.initializeParams.served.size === 0 || openParams === undefined) return undefined;
   const { cwd, additionalDirectories } = fields(JSON.parse(openParams));
@@ -77,13 +81,13 @@ export function serveWorkspace(
     idText,
     method,
     answer(say) {
-      // Another connection of the agent does not wait for it, nor does an agent that has withdrawn it.
+      // A new connection of the agent does not wait for it, nor does an agent that withdrew it.
       if (session.serving.delete(serving) && agent.connection === connection) say();
     },
   };
   session.serving.add(serving);
-  const asker = { owner: session, roots: session.roots, evaluatedPath, graceMs: agent.spec.timeouts.stopGraceMs };
-  void proxy.context.workspace.serve(method, params.value, asker).then(
+  const requester = { owner: session, roots: session.roots, evaluatedPath, graceMs: agent.spec.timeouts.stopGraceMs };
+  void proxy.context.workspace.serve(method, params.value, requester).then(
     (result) => serving.answer(() => agent.succeed(idText, JSON.stringify(result))),
     (error) => serving.answer(() => agent.fail(idText, asProxyError(method, error))),
   );

@@ -1,4 +1,4 @@
-// The session's own settings, as far as they are ours: the `agent` option, the `/agent` command, and modes that stand as options.
+// The proxy's own session settings: the `agent` option, the `/agent` command, and modes presented as options.
 import { failure, type ProxyError, shown } from '../../errors.ts';
 import { completeList, isAgentOption, standInFor } from '../../router/config-options.ts';
 import type { Frame } from '../../wire/frame.ts';
@@ -19,7 +19,7 @@ import { beginOpening, notOpened, openedId, openingLimitMs, releaseEarly } from 
 import type { Session } from './session.ts';
 import { beginChange, type Change, type ChangeEnd, changeable, changed, changeFailed, operationOf } from './session-state.ts';
 
-/** `refusal` is the other agent's own answer, when it gave one. */
+/** `refusal` is the other agent's answer, if it gave one. */
 type Done = {
   readonly changed: () => void;
   readonly failed: (error: ProxyError, refusal?: { readonly agent: Agent; readonly answer: Frame }) => void;
@@ -147,7 +147,7 @@ function changeAgent(proxy: ProxyParts, request: ClientRequest, session: Session
       failure('AGENT_UNKNOWN', [shown(wanted), proxy.pool.choice.agents.join(', ')], { agent: wanted, agents: proxy.pool.choice.agents }),
     );
   const { agent: before, openParams } = session;
-  if (chosen.name === before.name) return done.changed(); // editors set saved values again, equal or not
+  if (chosen.name === before.name) return done.changed(); // clients set saved values again, changed or not
   if (session.agentLocked || openParams === undefined)
     return done.failed(failure('AGENT_LOCKED', [before.name, chosen.name], { agent: before.name, sessionId: session.publicId }));
   const next = proxy.pool.place(chosen);
@@ -236,6 +236,6 @@ function leaveAgent(proxy: ProxyParts, session: Session): void {
   proxy.registry.leave(session);
   proxy.context.workspace?.endOf(session);
   proxy.context.log.append({ sessionId: publicId, agent: agent.name, nativeId, at: proxy.context.clock.now(), isGone: true });
-  if (agent.isIsolated) proxy.pool.vacate(agent); // and with its process all of it ends, unless a fork of it lives there
+  if (agent.isIsolated) proxy.pool.vacate(agent); // the process ends with its session, unless a fork lives there
   closeAt(agent, nativeId);
 }

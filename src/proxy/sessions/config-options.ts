@@ -1,4 +1,4 @@
-// The `agent` option and the `/agent` command, put into an agent's own frames without touching the rest of them. Only with several agents.
+// Adds the `agent` option and the `/agent` command to an agent's frames and leaves the rest unchanged. Only with several agents.
 import { readModels, readModes } from '../../acp/shapes.ts';
 import {
   type AgentChoice,
@@ -19,7 +19,7 @@ import type { ProxyParts } from '../parts.ts';
 import { toPublic } from '../rewrite.ts';
 import type { Session } from './session.ts';
 
-/** What an agent has said about the options and commands of one session. */
+/** The options and commands that an agent has reported for one session. */
 export class ConfigOptions {
   #agent: AgentOptions = NO_OPTIONS;
   #hasCommands = false;
@@ -29,11 +29,11 @@ export class ConfigOptions {
   get agent(): AgentOptions {
     return this.#agent;
   }
-  /** The agent has sent its commands, with ours among them. */
+  /** The agent has sent its commands, and the client got ours with them. */
   get hasCommands(): boolean {
     return this.#hasCommands;
   }
-  /** One of its commands has the name of ours: then it is the agent's. */
+  /** The agent has a command with the same name as ours; then the name means the agent's. */
   get hasAgentCommand(): boolean {
     return this.#hasAgentCommand;
   }
@@ -41,7 +41,7 @@ export class ConfigOptions {
   read(answer: Frame): void {
     this.#agent = readOptions(answer);
   }
-  /** The list of options alone, in the object at `holder`. */
+  /** Reads only the list of options, in the object at `holder`. */
   readList(bytes: Buffer, holder: Span): void {
     this.#agent = { ...this.#agent, ...ownOptions(bytes, holder) };
   }
@@ -65,7 +65,7 @@ export function choiceOf(proxy: ProxyParts, session: Session): AgentChoice {
   return { current: session.agent.name, agents: proxy.pool.titles(), isLocked: session.agentLocked };
 }
 
-/** What a result of session/new, load, resume or fork says about options. */
+/** The options in a result of session/new, load, resume or fork. */
 function readOptions(frame: Frame): AgentOptions {
   const { bytes, body } = frame;
   if (!body) return NO_OPTIONS;
@@ -88,7 +88,7 @@ function valueAt(bytes: Buffer, span: Span | undefined): unknown {
   return span && JSON.parse(bytes.toString('utf8', span.start, span.end));
 }
 
-/** Our options in front of the agent's, in the object at `holder` (a result, or an update). */
+/** Adds our options before the agent's, in the object at `holder` (a result or an update). */
 export function withOurOptions(proxy: ProxyParts, session: Session, bytes: Buffer, holder: Span): Patch[] {
   const ours = addedOptions(session.options.agent, choiceOf(proxy, session))
     .map((option) => JSON.stringify(option))
@@ -96,7 +96,7 @@ export function withOurOptions(proxy: ProxyParts, session: Session, bytes: Buffe
   return [inserted(bytes, holder, 'configOptions', ours)];
 }
 
-/** `items` at the front of the array member `key`; the member or the object is made where there is none. */
+/** Inserts `items` at the start of the array member `key`; creates the member or the object if it is missing. */
 function inserted(bytes: Buffer, holder: Span, key: string, items: string): Patch {
   if (bytes[holder.start] !== 0x7b) return { span: holder, text: `{"${key}":[${items}]}` };
   const list = member(bytes, holder.start, key);
@@ -110,20 +110,20 @@ function inserted(bytes: Buffer, holder: Span, key: string, items: string): Patc
   return { span: { start: at, end: at }, text: `"${key}":[${items}]${isEmpty ? '' : ','}` };
 }
 
-/** Tells the editor the whole list again, after something in it changed that the agent did not say itself. */
+/** Sends the whole list to the client again, after a change that the agent did not report itself. */
 export function announceOptions(proxy: ProxyParts, session: Session): void {
   const list = completeList(session.options.agent, choiceOf(proxy, session));
   proxy.client.line(updateLine(session.publicId, `{"sessionUpdate":"config_option_update","configOptions":${list}}`));
 }
 
-/** Our command, for an agent that has not sent a list of its own (yet). */
+/** Announces our command for an agent that has not sent its own list (yet). */
 export function announceCommand(proxy: ProxyParts, session: Session): void {
   if (session.options.hasCommands) return;
   const command = JSON.stringify(agentCommand(proxy.pool.choice.agents));
   proxy.client.line(updateLine(session.publicId, `{"sessionUpdate":"available_commands_update","availableCommands":[${command}]}`));
 }
 
-/** Passes an update of a session on; those that speak of options, commands or other sessions are completed on the way. */
+/** Forwards an update of a session; completes those about options, commands or other sessions. */
 export function passUpdate(proxy: ProxyParts, session: Session, kind: string | undefined, frame: Frame): void {
   if (kind === undefined) return proxy.client.notify(frame, toPublic(session, frame));
   const pass = (patches: readonly Patch[]) => proxy.client.notify(frame, [...toPublic(session, frame), ...patches]);
@@ -157,7 +157,7 @@ export function passUpdate(proxy: ProxyParts, session: Session, kind: string | u
   }
 }
 
-/** The option that stands for an agent's modes follows them. */
+/** Updates the option that represents the agent's modes. */
 export function modeChanged(proxy: ProxyParts, session: Session, modeId: string): void {
   const { modes, own } = session.options.agent;
   if (!modes || modes.currentModeId === modeId) return;
@@ -165,7 +165,7 @@ export function modeChanged(proxy: ProxyParts, session: Session, modeId: string)
   if (own === undefined) announceOptions(proxy, session);
 }
 
-/** Likewise for its models. */
+/** Likewise for the agent's models. */
 export function modelChanged(proxy: ProxyParts, session: Session, modelId: string): void {
   const { models, own } = session.options.agent;
   if (!models || models.currentModelId === modelId) return;
@@ -173,9 +173,9 @@ export function modelChanged(proxy: ProxyParts, session: Session, modelId: strin
   if (own === undefined) announceOptions(proxy, session);
 }
 
-/** Sessions that an update speaks of, under the names the editor knows them by. */
+/** Translates the session ids inside an update to public ids. */
 function nestedIds(proxy: ProxyParts, session: Session, bytes: Buffer, update: Span, keys: readonly string[]): Patch[] {
-  // Each of them, also where one is there twice: the editor may take either.
+  // Every occurrence, also of a duplicate key: the client may read either.
   const named = members(bytes, update.start).filter(({ key }) => keys.includes(key));
   return named.flatMap(({ value: span }) => {
     const nativeId = stringAt(bytes, span);

@@ -1,4 +1,4 @@
-// Whose session is this? Live ones are known, earlier processes wrote theirs down, and what nobody wrote down the agents may know.
+// Finds the owner of a session: among the live ones, in the records of earlier processes, or by asking the agents.
 import { failure, type ProxyError } from '../../errors.ts';
 import { offers } from '../../router/capabilities.ts';
 import type { Frame } from '../../wire/frame.ts';
@@ -8,8 +8,8 @@ import type { ProxyParts } from '../parts.ts';
 import type { Session } from './session.ts';
 
 /**
- * Asks the agents that can list their sessions for one that nobody here has heard of, then hands over the owner.
- * `candidates` are agents that cannot list but can load: for them there is only trying.
+ * Asks the agents that can list their sessions for an unknown one, then passes on the owner. `candidates` are agents that can load but not
+ * list: they can only be tried.
  */
 export function probe(
   proxy: ProxyParts,
@@ -44,7 +44,7 @@ export function probe(
     });
 }
 
-/** For an id that is nobody's here: the agent's own session of that id is known under another one, so it is not the one that is meant. */
+/** For an unknown id: the agent's own session of that id has another public id, so it is not the requested one. */
 export function goesByAnotherName({ registry }: ProxyParts, agent: Agent, nativeId: string): boolean {
   return registry.bindingAt(agent, nativeId) !== undefined || registry.bindingElsewhere(agent, nativeId) !== undefined;
 }
@@ -81,7 +81,7 @@ function findInList(
   page(undefined, MAX_PAGES);
 }
 
-/** The entries of a `session/list` answer; none when it is an error. */
+/** The entries of a `session/list` response; none for an error. */
 export function listed(frame: Frame) {
   const sessions = frame.outcome === 'result' ? memberAt(frame.bytes, frame.body, 'sessions') : undefined;
   return sessions ? elements(frame.bytes, sessions.start) : [];

@@ -1,4 +1,4 @@
-// One list of the sessions of all agents. An agent that fails or is slow is left out and named, and never spoils the rest.
+// Lists the sessions of all agents. An agent that fails or is slow is left out and named; the others are listed.
 import { META_KEY } from '../../acp/shapes.ts';
 import { failure } from '../../errors.ts';
 import { offers } from '../../router/capabilities.ts';
@@ -29,7 +29,7 @@ export function listSessions(proxy: ProxyParts, request: ClientRequest, frame: F
   const cwd = typeof filter.cwd === 'string' ? filter.cwd : undefined;
   const cursor = typeof cursorText === 'string' ? readCursor(cursorText, cwd) : undefined;
   if (typeof cursorText === 'string' && !cursor) return proxy.client.fail(request, failure('CURSOR_UNKNOWN', []));
-  // Sessions of earlier processes keep the ids under which editors know them.
+  // Sessions of earlier processes keep the ids that clients know.
   for (const stored of proxy.context.log.records().values()) proxy.registry.remember(stored.sessionId, stored);
   const listed = proxy.pool.all().filter(({ name }) => !cursor || Object.hasOwn(cursor.next, name));
   const pages: Page[] = [];
@@ -64,9 +64,9 @@ function askForPage(proxy: ProxyParts, agent: Agent, params: object, arrived: (p
   });
 }
 
-/** An agent's entry as it wrote it, under the session's public id, and marked with its owner. */
+/** An agent's entry as written, with the session's public id and its owner. */
 function entryOf(proxy: ProxyParts, agent: Agent, { bytes }: Frame, span: Span): Listed | undefined {
-  if (isDuplicate(bytes, span, 'sessionId')) return undefined; // which of them it is would be the editor's guess
+  if (isDuplicate(bytes, span, 'sessionId')) return undefined; // the client could read either
   const id = member(bytes, span.start, 'sessionId');
   const nativeId = stringAt(bytes, id);
   if (!id || nativeId === undefined || proxy.context.log.isHidden(agent.name, nativeId)) return undefined;
@@ -78,13 +78,13 @@ function entryOf(proxy: ProxyParts, agent: Agent, { bytes }: Frame, span: Span):
   return { sessionId, updatedAt: stringAt(bytes, member(bytes, span.start, 'updatedAt')), text: marked(text, agent.name) };
 }
 
-/** Whoever lists a session that another agent has under the same id gets an alias, written down so that a later load finds its way. */
+/** A session whose id another agent uses too gets an alias, which is recorded so that a later load finds it. */
 function publicIdOf(proxy: ProxyParts, agent: Agent, nativeId: string, cwd: string | undefined): string {
   const elsewhere = proxy.registry.bindingElsewhere(agent, nativeId);
   if (elsewhere) return elsewhere.publicId;
   const { publicId } = proxy.registry.adopt(agent, nativeId, cwd);
   if (publicId !== nativeId) {
-    // Both are written down: to a later process the plain id would otherwise be anyone's.
+    // Record both: a later process could not tell which agent the plain id belongs to.
     for (const binding of [proxy.registry.binding(nativeId), proxy.registry.binding(publicId)]) if (binding) writeDown(proxy, binding);
   }
   return publicId;
@@ -114,7 +114,7 @@ function marked(entry: Buffer, agent: string): string {
 
 const OWN_PAGE = 200;
 
-/** For an agent that cannot list: what we have written down ourselves, the newest first, page by page. */
+/** For an agent that cannot list: our own records, newest first, page by page. */
 function ownPage(proxy: ProxyParts, agent: Agent, { cwd, cursor }: { cwd?: unknown; cursor?: unknown }): Omit<Page, 'agent' | 'problem'> {
   const stats = proxy.context.transcripts?.stats();
   const all = [...proxy.context.log.records().values()]

@@ -20,7 +20,7 @@ import { contained } from './frame-queue.ts';
 import { lacking, missingFor, moreDirectories, noteServers, record } from './open-params.ts';
 import { openedPatches } from './open-session.ts';
 import { releaseEarly } from './opening.ts';
-import { loadFromRecord, tellAgain } from './replay-transcript.ts';
+import { loadFromRecord, replayTranscript } from './replay-transcript.ts';
 import { type Session, waitsForEnd } from './session.ts';
 import {
   beginLoad,
@@ -53,7 +53,7 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
   session.toAgent.hold(request);
   const op: Load = { operation: 'load' };
   session.advance((state) => beginLoad(loadable(state), op));
-  /** The agent has opened it. A close may have overtaken the load on its way to the agent: then the load is late. */
+  /** The agent opened the session. If a close overtook the load on its way to the agent, the load is late. */
   const opened = (next: LoadEnd, instead: () => void, then: () => void) => {
     if (session.settle(op, next)) then();
     else {
@@ -107,7 +107,8 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
             const isFinal = others.length === 0 || request.isAnswered || session.isClosing || isAuthRequired(answer);
             return isFinal ? notOpened(() => otherwise.refused(answer)) : send(others);
           }
-          // Taken back while the agent was moved out of a refused mode: the editor has its answer, and would never know that it is open.
+          // The client withdrew the request while the agent was moved out of a refused mode: it has its answer and would never learn that
+          // the session is open.
           if (request.isAnswered && !session.isClosed && session.openParams === undefined) {
             servers.revoke();
             session.settle(op, (now) => loadFailed(now, session.origin));
@@ -123,7 +124,7 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
             () => {
               releaseEarly(proxy, agent, session.nativeId);
               remember(proxy, session, frame);
-              if (isOtherWay && method === 'session/resume') tellAgain(proxy, session);
+              if (isOtherWay && method === 'session/resume') replayTranscript(proxy, session);
               proxy.client.pass(request, answer, openedPatches(proxy, session, answer));
               if (!proxy.pool.single) announceCommand(proxy, session);
               servers.bind(session);
@@ -158,7 +159,7 @@ function renamed(frame: Frame, method: string): Patch[] {
   return span ? [{ span, text: JSON.stringify(method) }] : [];
 }
 
-/** A session of before is in use again, perhaps from another folder, perhaps for the first time through us. */
+/** A stored session is in use again, perhaps from another directory, perhaps for the first time through this proxy. */
 function remember(proxy: ProxyParts, session: Session, frame: Frame): void {
   proxy.registry.reopened(session, stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd')) ?? session.cwd);
   const { publicId, agent, cwd } = session;
@@ -170,11 +171,11 @@ function remember(proxy: ProxyParts, session: Session, frame: Frame): void {
   if (!isSame) record(proxy, session);
 }
 
-/** Of an id that nobody here has heard of: ask the agents, then try those that can only be tried. */
+/** For an unknown id: asks the agents, then tries those that cannot list. */
 export function loadUnknown(proxy: ProxyParts, request: ClientRequest, sessionId: string, frame: Frame): void {
   const owned = detach(frame);
   probe(proxy, sessionId, ({ owner, candidates }) => {
-    if (request.isAnswered) return; // taken back meanwhile
+    if (request.isAnswered) return; // withdrawn meanwhile
     if (owner instanceof ProxyError) return proxy.client.fail(request, owner);
     if (owner) return loadInTurn(proxy, request, owner, owned);
     const next = ([agent, ...others]: readonly Agent[]): void => {
@@ -192,7 +193,7 @@ export function loadUnknown(proxy: ProxyParts, request: ClientRequest, sessionId
   });
 }
 
-/** Behind what holds the session, and never behind a close that is under way: the agent would have a session that nobody knows of. */
+/** Waits for the current operation of the session, but never for a close under way: the agent would open a session that nobody knows. */
 function loadInTurn(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   const run = () => {
     if (!session.isClosed) loadInTurn(proxy, request, session, frame);

@@ -1,4 +1,4 @@
-// The sessions of one agent by its own ids. Nearly every frame of an agent's names one: those that came by before are found without a table.
+// The sessions of one agent by its own ids. Nearly every frame names one; recent ones are found without a table lookup.
 
 import type { Frame } from '../../wire/frame.ts';
 import { InternedMap } from '../../wire/scanner/interned.ts';

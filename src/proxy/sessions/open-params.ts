@@ -1,4 +1,4 @@
-// What a session is opened with, as far as it matters here: what not every agent understands, and which servers it lends.
+// Reads the params that open a session: fields that not every agent supports, and MCP servers inside the client.
 import { failure, type ProxyError } from '../../errors.ts';
 import { offers } from '../../router/capabilities.ts';
 import { elements, member, stringAt } from '../../wire/json-path.ts';
@@ -7,10 +7,10 @@ import type { ClientRequest } from '../boundary.ts';
 import type { ProxyParts } from '../parts.ts';
 import type { Session } from './session.ts';
 
-/** Fields of which an agent that ignores them would do something else than was asked. */
+/** Fields that an agent without support would silently ignore. */
 const GATED_FIELDS = ['additionalDirectories', 'systemPrompt'];
 
-/** The first such field that is given and that the agent does not support. */
+/** The first such field that is set and that the agent does not support. */
 export function missingFor(agent: Agent, paramsText: string | undefined): string | undefined {
   const params = (paramsText === undefined ? null : JSON.parse(paramsText)) as Record<string, unknown> | null;
   return GATED_FIELDS.find((field) => isGiven(params?.[field]) && !offers(agent.handshake?.result, 'sessionCapabilities', field));
@@ -21,7 +21,7 @@ export const lacking = (request: ClientRequest, agent: Agent, field: string): Pr
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 
-/** Servers that live in the editor itself: only an agent that was given one may call it. */
+/** Notes servers inside the client: only an agent that was given a server may call it. */
 export function noteServers(agent: Agent, paramsText: string | undefined): void {
   if (paramsText === undefined) return;
   const bytes = Buffer.from(paramsText);
@@ -33,20 +33,20 @@ export function noteServers(agent: Agent, paramsText: string | undefined): void 
   }
 }
 
-/** The directories besides its `cwd` that a session was opened with. */
+/** The directories, in addition to `cwd`, that a session was opened with. */
 export function moreDirectories(openParams: string | undefined): readonly string[] {
   const params = (openParams === undefined ? null : JSON.parse(openParams)) as { additionalDirectories?: unknown } | null;
   const given = Array.isArray(params?.additionalDirectories) ? params.additionalDirectories : [];
   return given.filter((one): one is string => typeof one === 'string');
 }
 
-/** Written down for later processes. `lease` is what it is lent, if it has not got that yet. */
+/** Records the session for later processes. `toolServer` is for a session whose tools are not attached yet. */
 export function record(
   proxy: ProxyParts,
   { publicId, agent, nativeId, cwd, openParams, usedServers, delegation }: Session,
   toolServer = usedServers?.attachment?.toolServer,
 ): void {
-  if (delegation) return; // its public id is another's
+  if (delegation) return; // its public id is the parent's
   const { transport, state } = toolServer ?? {};
   const more = moreDirectories(openParams);
   proxy.context.log.append({

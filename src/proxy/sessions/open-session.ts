@@ -74,7 +74,8 @@ function openAt(
               servers.revoke();
               return proxy.client.pass(request, answer, errorPatches(proxy, agent, answer));
             }
-            // Taken back while the agent was moved out of a refused mode: the editor has its answer, and would never hear of the session.
+            // The client withdrew the request while the agent was moved out of a refused mode: it has its answer and would never learn of
+            // the session.
             if (request.isAnswered) {
               servers.revoke();
               return discardSession(proxy, agent, nativeId);

@@ -20,9 +20,9 @@ import {
   type Recovery,
   recovered,
   recoveryAnswered,
-  recoveryAsked,
   recoveryFailed,
   recoveryOverdue,
+  recoveryRequested,
   replayEnded,
 } from './session-state.ts';
 
@@ -34,7 +34,7 @@ export function loseSessions(proxy: ProxyParts, agent: Agent): void {
     revokeAttachment(session);
   }
   forgetAllParked(agent);
-  agent.refused.clear(); // the next life begins in a mode of its own
+  agent.refused.clear(); // the next process starts in its own mode
 }
 
 type Done = Parameters<Recovery['join']>[0];
@@ -98,7 +98,7 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
     if (session.isClosed) return lost('it was closed meanwhile');
     if (method === undefined) return lost('it offers neither session/resume nor session/load');
     const { openParams } = session;
-    if (openParams === undefined || !session.settle(op, (now) => recoveryAsked(now, method))) return over(undefined); // open by now
+    if (openParams === undefined || !session.settle(op, (now) => recoveryRequested(now, method))) return over(undefined); // open by now
     asked = method;
     giveTime();
     serversFor(proxy, agent, openParams, (servers) => {
@@ -145,7 +145,7 @@ function reportRecovery(proxy: ProxyParts, session: Session, answer: Frame, wasI
     session,
     'warning',
     `${session.agent.title} had exited`,
-    `It was started again and the session was brought back${wasInTurn ? '; what it was doing then is not repeated' : ''}.`,
+    `It was restarted and the session was recovered${wasInTurn ? '; the interrupted turn is not repeated' : ''}.`,
   );
   if (proxy.pool.single) return;
   session.options.read(answer);

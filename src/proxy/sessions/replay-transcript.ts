@@ -1,5 +1,5 @@
-// A load at an agent that cannot tell a session again: what was said comes from our transcript, marked as such. An agent that can do nothing
-// of the kind goes on with what its process still has; what it does not have can be read, and nothing else.
+// Loads a session at an agent that cannot replay it: the transcript replaces the agent's replay and is marked as such. An agent that cannot
+// load at all continues what its process still has; other sessions are read-only.
 import { META_KEY } from '../../acp/shapes.ts';
 import { failure, type ProxyError } from '../../errors.ts';
 import { completeList } from '../../router/config-options.ts';
@@ -15,7 +15,7 @@ import { type LoadEnd, loadedFromTranscript, resumedInProcess } from './session-
 
 const FROM_RECORD = { replay: 'transcript' } as const;
 
-/** `opened` ends the load if its session is there, `failed` with an error. */
+/** `opened` ends the load if the session exists, `failed` with an error. */
 export function loadFromRecord(
   proxy: ProxyParts,
   request: ClientRequest,
@@ -32,20 +32,20 @@ export function loadFromRecord(
   opened(next, () => {
     if (!isHeld) session.options.clear();
     say(proxy, session, updates ?? []);
-    if (!isHeld) notifyInSession(proxy, session, 'warning', 'This session can be read and not continued', readOnly(agent.title));
+    if (!isHeld) notifyInSession(proxy, session, 'warning', 'This session is read-only', readOnly(agent.title));
     proxy.client.succeed(request, resultText(proxy, session, isHeld));
     if (isHeld) announceCommand(proxy, session);
   });
 }
 
 const readOnly = (agent: string): string =>
-  `${agent} cannot bring sessions back, so this is what was written down of it. Open a new session to go on.`;
+  `${agent} cannot reopen sessions, so this is the stored transcript. Open a new session to continue.`;
 
-/** Before the answer to a load that was done without a replay of the agent's. */
-export function tellAgain(proxy: ProxyParts, session: Session): void {
+/** Called before the response to a load without a replay by the agent. */
+export function replayTranscript(proxy: ProxyParts, session: Session): void {
   const updates = proxy.context.transcripts?.updates(session.publicId);
   if (updates) return say(proxy, session, updates);
-  const why = `${session.agent.title} goes on with it but cannot repeat what was said, and there is no transcript of it here.`;
+  const why = `${session.agent.title} continues the session but cannot replay it, and there is no transcript of it.`;
   notifyInSession(proxy, session, 'warning', 'The history of this session is not shown', why);
 }
 

@@ -1,10 +1,10 @@
 // The states of a session, and every transition between them. A transition takes only the states it may start from, so an illegal one does
-// not compile. An operation (load, recovery, change of agent, close) is a ticket: its object stands in the state as long as it may still
+// not compile. An operation (load, recovery, change of agent, close) is a ticket: the state holds its object as long as it may still
 // finish. Once the state no longer holds it, the operation is late and must clean up after itself.
 import type { ProxyError } from '../../errors.ts';
 import type { Roots } from '../../workspace/roots.ts';
 
-/** The agent spoke of it; no client has named it yet. */
+/** The agent named it; no client has. */
 type Discovered = { readonly kind: 'discovered' };
 /** It was not opened through this connection; frames pass to its agent. */
 type Known = { readonly kind: 'known' };
@@ -89,7 +89,7 @@ const TRANSCRIPT: Transcript = { kind: 'transcript' };
 const CLOSED: Closed = { kind: 'closed' };
 
 const named = (_: Discovered): Known => KNOWN;
-/** A client has named it, even if the agent spoke of it first. */
+/** A client has named it, even if the agent named it first. */
 export const namedByClient = (state: Live): Live => (state.kind === 'discovered' ? named(state) : state);
 
 /** The agent answered `session/new` or `session/fork` with this id, whatever we knew of it before; operations under way go on. */
@@ -148,7 +148,7 @@ export function beginRecovery(from: Lost | Recovering, op: Recovery): Recovering
 function replaced({ from, op, withholdsReplay }: Recovering): Lost {
   return withholdsReplay ? { ...from, replaying: [...from.replaying, op] } : from;
 }
-export function recoveryAsked(now: Recovering, method: 'session/load' | 'session/resume'): Recovering {
+export function recoveryRequested(now: Recovering, method: 'session/load' | 'session/resume'): Recovering {
   return { ...now, withholdsReplay: method === 'session/load' };
 }
 /** An attempt that was replaced has been answered: its replay is over. */
@@ -216,7 +216,7 @@ export function restingOf(state: SessionState): Resting | Closed {
 function rebased(state: Live, change: (resting: Resting) => Resting): Live {
   if (!isBusy(state)) return change(state);
   const from = rebased(state.from, change);
-  // Opened anew by its agent, it need not be recovered any more.
+  // Its agent opened it again, so it need not be recovered.
   if (state.kind === 'recovering') return from.kind === 'lost' ? { ...state, from } : from;
   return { ...state, from } as Live;
 }

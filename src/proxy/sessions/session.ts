@@ -60,7 +60,7 @@ export type Session = {
   agent: Agent;
   nativeId: string;
   cwd: string | undefined;
-  /** Who spoke of it first. A session that its agent made is there even when the client cannot load it. */
+  /** Who named it first. A session that its agent created exists even if the client cannot load it. */
   readonly origin: 'client' | 'agent';
   readonly state: SessionState;
   /** The next state, unless the session has ended. Returns false when it has. */

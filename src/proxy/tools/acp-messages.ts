@@ -58,7 +58,7 @@ function message(toolAttachments: ToolAttachments, agent: Agent, frame: Frame): 
   const toolServer = isOld ? connected(toolAttachments, agent, frame) : entry.toolServer;
   const idText = idTextOf(frame);
   if (!toolServer && serverId.startsWith(OUR_SERVER)) {
-    // The session has ended, or the server is another agent's. The client does not know it.
+    // The session has ended, or the server belongs to another agent. The client does not know it.
     agent.fail(idText, failure('MCP_REFUSED', ['the session this server belonged to has ended']));
     return true;
   }
@@ -78,7 +78,7 @@ function message(toolAttachments: ToolAttachments, agent: Agent, frame: Frame): 
     (reply) => {
       open.delete(idText);
       if (agent.connection !== connection) return; // on another connection the id belongs to another request
-      // The current draft wraps the inner answer, the older one has it as it is.
+      // The current draft wraps the inner answer; the older one does not.
       if (!isOld) agent.succeed(idText, JSON.stringify(reply));
       else if ('result' in reply) agent.succeed(idText, JSON.stringify(reply.result));
       else agent.fail(idText, failure('MCP_REFUSED', [reply.error.message], { error: reply.error }));

@@ -80,8 +80,8 @@ function served(
   evaluatedPath: string | undefined,
 ): Promise<unknown> {
   if (!proxy.context.workspace || roots.real.length === 0) return Promise.reject(failure('ROOTS_UNKNOWN', [method]));
-  const asker = { owner: session, roots, evaluatedPath, graceMs: session.agent.spec.timeouts.stopGraceMs };
-  return proxy.context.workspace.serve(method, params, asker);
+  const requester = { owner: session, roots, evaluatedPath, graceMs: session.agent.spec.timeouts.stopGraceMs };
+  return proxy.context.workspace.serve(method, params, requester);
 }
 
 /** Stops waiting once `signal` is aborted; the work itself runs on to its end. */
@@ -102,7 +102,7 @@ export function releaseTerminals(proxy: ProxyParts, session: Session): void {
   session.usedServers?.terminals.clear();
 }
 
-/** Long enough for any client; a terminal that does not answer must not block a call for ever. */
+/** Long enough for any client; a terminal that does not answer must not block a call forever. */
 const ANSWER_MS = 30_000;
 
 function clientTerminals(session: Session, ask: (method: string, params: object, signal: AbortSignal) => Promise<unknown>): Terminals {

@@ -1,4 +1,5 @@
-// Whether an agent uses the host tools it was offered. An agent that ignores a server sends nothing, so check whether it has connected by the time it works.
+// Checks whether an agent uses its host tools. An agent that ignores a server sends nothing, so look whether it has connected by the time
+// it works.
 import { takenTransports } from '../../mcp/server/offer.ts';
 import type { ToolServer, ToolServerState } from '../../mcp/server/tool-server.ts';
 import { capabilityKey } from '../../store/capability-cache.ts';
@@ -11,22 +12,22 @@ import { notifyInSession } from '../turns/session-message.ts';
 /** Some agents connect in the background (qwen), while the first turn is under way. */
 const GRACE_MS = 10_000;
 
-/** What an agent was seen to do is kept beside what it answered to initialize. */
+/** The key of the capability cache, which also stores the transports that an agent was seen to use. */
 export const memoryKey = (proxy: ProxyParts, agent: Agent): string =>
   capabilityKey(agent.spec, proxy.pool.initializeParams?.clientCapabilities);
 
-/** The agent has come further with the server of its session. One that was deleted meanwhile, perhaps by another process, stays so. */
+/** The agent's progress with its session's server. A record that was deleted meanwhile, perhaps by another process, stays deleted. */
 export function stateReached(proxy: ProxyParts, session: Session, toolServer: ToolServer): void {
   noteTransport(proxy, session, toolServer);
   if (!proxy.context.log.wasHiddenLately(session.agent.name, session.nativeId)) record(proxy, session);
 }
 
-/** An agent that has spoken to the server takes that way. */
+/** An agent that has connected to the server supports its transport. */
 export function noteTransport(proxy: ProxyParts, { agent }: Session, { transport, state }: ToolServer): void {
   if (state !== 'offered') proxy.tools.attachments?.memory?.note(memoryKey(proxy, agent), transport, 'connected');
 }
 
-/** Called when the agent uses a tool or ends a turn: by then it has its servers, if it wants them. */
+/** Called when the agent uses a tool or ends a turn: by then it has connected, if it ever does. */
 export function lookForTools(proxy: ProxyParts, session: Session): void {
   const attachment = session.usedServers?.attachment;
   if (!attachment?.toolServer || attachment.isLookedFor) return;
@@ -46,9 +47,9 @@ function missed(proxy: ProxyParts, session: Session, { transport }: ToolServer):
   const before = toolAttachments.memory?.seen(key) ?? {};
   const offered = takenTransports(agent.handshake?.result.agentCapabilities?.mcpCapabilities);
   toolAttachments.memory?.note(key, transport, 'ignored');
-  // Once for each agent; and one that is known to ignore every way need not be spoken of again.
-  if (toolAttachments.toldOf.has(agent.name) || offered.every((one) => before[one] === 'ignored')) return;
-  toolAttachments.toldOf.add(agent.name);
+  // Reported once per agent, and not for an agent that is known to ignore every transport.
+  if (toolAttachments.reportedAgents.has(agent.name) || offered.every((one) => before[one] === 'ignored')) return;
+  toolAttachments.reportedAgents.add(agent.name);
   const others = offered.filter((one) => one !== transport && before[one] !== 'ignored');
   const setting = `agent_servers.${agent.name}.mcp_transport`;
   const next =
@@ -56,12 +57,12 @@ function missed(proxy: ProxyParts, session: Session, { transport }: ToolServer):
       ? `Set ${setting} to ${['auto', ...offered.filter((one) => one !== transport)].join(', ')} or off.`
       : others.length > 0
         ? `The next session offers them by ${others[0]}.`
-        : `Every way it says it takes has been tried; ${setting} may be set to another of acp, http and stdio, or to off.`;
+        : `All transports that it announces have been tried; set ${setting} to acp, http, stdio or off.`;
   notifyInSession(
     proxy,
     session,
     'warning',
-    `${agent.title} does not use the tools it was lent`,
+    `${agent.title} does not use its host tools`,
     `They were offered by ${transport}, and it never connected. ${next}`,
   );
   proxy.context.report(`agent "${agent.name}" never connected to the tools it was offered by ${transport}. ${next}`);

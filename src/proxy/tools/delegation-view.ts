@@ -1,4 +1,4 @@
-// What an agent does that another has sent, as the user and the sender see it: in the tool call that sent it.
+// Shows the work of a delegated agent to the user and to the delegating agent: in the tool call that started it.
 import { randomUUID } from 'node:crypto';
 import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
@@ -10,7 +10,7 @@ import type { ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 
 export type DelegationView = {
-  /** A session/update of the agent that was sent. */
+  /** A session/update of the delegated agent. */
   hear(frame: Frame): void;
   over(isDone: boolean): void;
   /** The agent's messages. */
@@ -31,7 +31,7 @@ export function createDelegationView(
   onProgress: (text: string) => void,
 ): DelegationView {
   const sessionId = parent.publicId;
-  // An agent that reports its tool calls has one under way now, and that is this one.
+  // If the agent reports its tool calls, the one under way is this one.
   const [reported, another] = parent.toolCalls;
   const toolCallId = reported !== undefined && another === undefined ? reported : `switchboard-${randomUUID()}`;
   const isOurs = toolCallId !== reported;

@@ -21,7 +21,7 @@ const MAX_DEPTH = 2;
 /** On one connection. Each is an agent at work, with costs of its own. */
 const MAX_AT_ONCE = 4;
 
-/** What a session of another's making is for. */
+/** The delegation that a session belongs to. */
 export type DelegatedSession = {
   /** The chain of agents that delegated, the user's own first. */
   readonly agents: readonly string[];
@@ -74,10 +74,10 @@ function mayAsk(proxy: ProxyParts, parent: Session, agent: string): Agent {
   const target = proxy.pool.get(agent);
   const named = others.length > 0 ? `; there are ${others.join(', ')}` : '';
   if (!target) throw new ToolFailure(`there is no agent "${agent}"${named}`);
-  if (before.includes(agent)) throw new ToolFailure(`"${agent}" waits for this very answer (${before.join(' asked ')})${named}`);
-  if (before.length > MAX_DEPTH) throw new ToolFailure(`an agent that was asked through ${MAX_DEPTH} others may not ask another`);
+  if (before.includes(agent)) throw new ToolFailure(`"${agent}" waits for this answer (${before.join(' asked ')})${named}`);
+  if (before.length > MAX_DEPTH) throw new ToolFailure(`an agent at the end of a chain of ${MAX_DEPTH} delegations may not delegate`);
   if ((proxy.tools.attachments?.running.size ?? 0) >= MAX_AT_ONCE)
-    throw new ToolFailure(`${MAX_AT_ONCE} agents are already at work for others; wait for one`);
+    throw new ToolFailure(`${MAX_AT_ONCE} delegations are already running; wait for one to end`);
   if (parent.cwd === undefined) throw new ToolFailure('this session has no directory that another agent could work in');
   return target;
 }
@@ -150,7 +150,7 @@ function opened(
   });
 }
 
-/** Runs the turn and returns its stop reason. A cancelled turn has time to end, as everywhere. */
+/** Runs the turn and returns its stop reason. A cancelled turn has time to end. */
 function turn(proxy: ProxyParts, child: Session, prompt: string, signal: AbortSignal): Promise<string> {
   const { agent, nativeId: sessionId } = child;
   if (signal.aborted) return Promise.resolve('cancelled');
@@ -183,7 +183,7 @@ function turn(proxy: ProxyParts, child: Session, prompt: string, signal: AbortSi
 /** From now on the session's frames are dropped, its requests refused and its tools revoked. */
 function leave(proxy: ProxyParts, child: Session): void {
   proxy.requests.endOf(child);
-  revokeAttachment(child); // and with it what others do for it
+  revokeAttachment(child); // also revokes its own delegations
   proxy.registry.leave(child);
 }
 

@@ -1,4 +1,4 @@
-// The server in each session: added to the list the session is opened with, bound to the session once it has an id, worthless when it ends.
+// The tool server of each session: added to the server list that opens the session, bound once the session has an id, revoked when it ends.
 
 import { createGateway, directEntry, type Gateway, type Pins } from '../../mcp/gateway/gateway.ts';
 import type { Children } from '../../mcp/gateway/server-process.ts';
@@ -32,9 +32,9 @@ export type HostToolsOptions = {
   readonly onToolCall?: ToolGate | undefined;
   readonly onEvent?: ((event: ToolEvent) => void) | undefined;
   readonly maxOutputBytes?: number;
-  /** Takes secrets out of results before agents read them. */
+  /** Redacts results before agents read them. */
   readonly clean?: ((text: string) => string) | undefined;
-  /** Configured MCP servers, and where it is kept what their tools looked like. */
+  /** Configured MCP servers, and the stored definitions of their tools. */
   readonly servers?: readonly McpServerSettings[] | undefined;
   readonly pins?: Pins | undefined;
   readonly children?: Children | undefined;
@@ -51,18 +51,18 @@ export type ToolAttachments = {
   readonly hostTools: HostTools;
   readonly memory: TransportMemory | undefined;
   /** Agents that were reported for not using their host tools. */
-  readonly toldOf: Set<string>;
-  /** Sessions that agents have opened with others, by the ids that their calls have. */
+  readonly reportedAgents: Set<string>;
+  /** Delegated sessions, by the ids in their calls. */
   readonly delegations: Map<string, Session>;
   /** Delegations under way on this connection. */
   readonly running: Set<object>;
-  /** How they open them. */
+  /** Opens a delegated session. */
   readonly delegate: Delegate;
   /** Servers that agents connect to directly. */
   readonly direct: readonly McpServerSettings[];
-  /** Servers that agents reach through their ACP connection, and whose they are. */
+  /** Servers that agents reach through their ACP connection, with the owner of each. */
   readonly byServerId: Map<string, { readonly agent: Agent; readonly toolServer: ToolServer }>;
-  /** And, for an older draft, by the connections they opened to them. */
+  /** The same for an older draft, by connection id. */
   readonly byConnectionId: Map<string, { readonly agent: Agent; readonly toolServer: ToolServer; forget(): void }>;
   /** Pipes to the servers, and functions that cancel calls under way, by the agent's ids. */
   readonly channels: Map<ToolServer, { readonly pipe: Pipe; readonly open: Map<string, () => void> }>;
@@ -99,10 +99,10 @@ export function createToolAttachments(
     traceCall(proxy(), event);
     options.onEvent?.(event);
   };
-  let isUnservedTold = false;
+  let isUnservedReported = false;
   const onUnserved = (why: string) => {
-    if (!isUnservedTold) proxy().context.report(`agents have no tools of ours: ${why}`);
-    isUnservedTold = true;
+    if (!isUnservedReported) proxy().context.report(`agents get no host tools: ${why}`);
+    isUnservedReported = true;
   };
   const { servers = [], pins, tools } = options;
   const throughUs = servers.filter(({ expose }) => expose === 'gateway');
@@ -140,7 +140,7 @@ export function createToolAttachments(
   return {
     hostTools,
     memory: options.memory,
-    toldOf: new Set(),
+    reportedAgents: new Set(),
     direct: servers.filter(({ expose }) => expose === 'direct'),
     delegate,
     delegations: new Map(),
@@ -162,15 +162,15 @@ export class Attachment implements ToolSession {
   readonly agent: Agent;
   /** Undefined when the session gets no host tools. */
   toolServer: ToolServer | undefined;
-  /** Since when the agent could have connected. */
+  /** The time from which the agent could connect. */
   readonly sinceMs: number;
-  /** A check whether it has is scheduled. */
+  /** A check for a connection is scheduled. */
   isLookedFor = false;
   readonly #proxy: ProxyParts;
   /** Only until they are sent to the agent: they contain the token. */
   #entries: Entries | undefined;
   #session: Session | undefined;
-  /** Where the session may reach, resolved when it was opened: nothing put there later moves it. */
+  /** The session's directories, resolved when it was opened, so that a later link cannot move them. */
   #roots: Roots = NOWHERE;
 
   constructor(proxy: ProxyParts, agent: Agent) {
@@ -208,7 +208,7 @@ export class Attachment implements ToolSession {
     const patch = this.#entries && injection(frame.bytes, frame.body, method, this.#entries);
     return patch ? [patch] : [];
   }
-  /** The same to params at hand as text. */
+  /** The same for params as text. */
   text(paramsText: string, method: string): string {
     return this.#entries ? injectedText(paramsText, method, this.#entries) : paramsText;
   }
@@ -243,7 +243,7 @@ export class Attachment implements ToolSession {
         }),
     };
   }
-  /** The session is closed and may come back: nothing of this can be used until then. */
+  /** The session is closed and may be reopened: until then the tools cannot be used. */
   rest(): void {
     this.toolServer?.rest();
     if (this.#session) releaseTerminals(this.#proxy, this.#session);
@@ -254,7 +254,7 @@ export class Attachment implements ToolSession {
   }
 }
 
-/** `bridged` are entries for servers that the agent cannot take as they are. Calls back at once, unless a listener has to be opened first. */
+/** `bridged` are entries for servers that the agent does not support. Calls back at once, unless a listener must be opened first. */
 export function attach(
   proxy: ProxyParts,
   agent: Agent,
@@ -265,13 +265,13 @@ export function attach(
   const attachment = new Attachment(proxy, agent);
   const seen = toolAttachments?.memory?.seen(memoryKey(proxy, agent)) ?? {};
   const transport = chooseTransport(agent.spec.mcpTransport, agent.handshake?.result.agentCapabilities?.mcpCapabilities, seen);
-  // An agent that takes no servers would only be reported for ignoring ours.
+  // An agent that supports no servers would only be reported for ignoring ours.
   const isActive = agent.takesServers || agent.spec.mcpTransport !== 'auto';
   if (!toolAttachments || !transport || !isActive) return done(attachment);
-  toolAttachments.hostTools.attach(transport, attachment, (lent) => {
+  toolAttachments.hostTools.attach(transport, attachment, (entries) => {
     // A session without our tools is better than none.
-    if (lent instanceof Error) proxy.context.report(`agent "${agent.name}" gets no tools: ${lent.message}`);
-    else attachment.attach(toolAttachments, lent, bridged);
+    if (entries instanceof Error) proxy.context.report(`agent "${agent.name}" gets no tools: ${entries.message}`);
+    else attachment.attach(toolAttachments, entries, bridged);
     done(attachment);
   });
 }

@@ -24,7 +24,8 @@ import { memoryKey } from './confirm-tools.ts';
 import { type Attachment, attach } from './host-tools.ts';
 import { createTokenWatch } from './tool-gate.ts';
 
-// The client's own MCP servers for an agent that cannot take them as they are: in their place it is given bridges, which lead to them through us.
+// Bridges for the client's MCP servers that an agent does not support: the agent gets bridge entries, which lead to the servers through the
+// proxy.
 export type Bridging = {
   readonly bridges: Bridges;
   readonly children: Children | undefined;
@@ -37,18 +38,18 @@ export function createBridging(shim: Shim, children: Children | undefined, proxy
   return { bridges: createBridges(shim, () => tokenRefused('a server of a session')), notes: new Map(), children };
 }
 
-/** Whether this agent is given bridges, so that any type of server may be brought to its sessions. */
+/** Whether this agent gets bridges, so that its sessions support servers of any type. */
 export const hasBridges = (proxy: ProxyParts, agent: Agent): boolean =>
   proxy.tools.bridging !== undefined && isBridged(agent.spec.mcpBridge, proxy.pool.single !== undefined);
 
-/** What stands in a session's list in place of servers, from before it is opened until it ends. */
+/** The bridge entries in a session's server list, from before it is opened until it ends. */
 export type BridgedServers = {
   /** Bridge entries for configured servers that this agent cannot connect to directly. */
   readonly direct: ReadonlyMap<string, string>;
-  /** The changes to `params`, whose bytes these are. */
+  /** The changes to `params` in these bytes. */
   patches(bytes: Buffer, params: Span | undefined): Patch[];
   bind(session: Session): void;
-  /** The session is closed and may come back: until it is bound again nothing can be called. */
+  /** The session is closed and may be reopened: until it is bound again, no calls are possible. */
   rest(): void;
   revoke(): void;
 };
@@ -95,7 +96,7 @@ export function bridgeServers(
   };
   bridging.bridges.open([...theirs.values(), ...ours.values()], deps, (opened) => {
     if (opened instanceof Error) {
-      // The agent gets the servers as they are, and answers for itself.
+      // The agent gets the servers unchanged, and reports its own errors.
       proxy.context.report(`agent "${agent.name}" gets no bridges to the editor's MCP servers: ${opened.message}`);
       return done(NONE);
     }
@@ -130,7 +131,7 @@ function waysOf(proxy: ProxyParts, agent: Agent): AgentWays {
   };
 }
 
-/** Those that need a bridge, by their places in the list. */
+/** The servers that need a bridge, by their index in the list. */
 function wantedOf(servers: readonly (ClientServer | undefined)[], ways: AgentWays): Map<number, Wanted> {
   const wanted = new Map<number, Wanted>();
   servers.forEach((server, index) => {
@@ -177,7 +178,7 @@ function askClient(proxy: ProxyParts, { notes }: Bridging): AskClient {
 export const isForBridge = ({ tools: { bridging } }: ProxyParts, serverId: string, requestId: string): boolean =>
   bridging?.notes.has(nameOf(serverId, requestId)) ?? false;
 
-/** Then it goes where that came from. */
+/** Passes the notification to the receiver of that request. */
 export function noteForBridge({ tools: { bridging } }: ProxyParts, serverId: string, requestId: string, body: unknown): void {
   const { method, params } = (body ?? {}) as { method?: unknown; params?: unknown };
   if (typeof method === 'string') bridging?.notes.get(nameOf(serverId, requestId))?.(method, params ?? {});
@@ -187,7 +188,7 @@ export function noteForBridge({ tools: { bridging } }: ProxyParts, serverId: str
 export type SessionServers = {
   /** The changes to a frame that opens the session. */
   patches(frame: Frame, method: string): Patch[];
-  /** The same to params at hand as text. */
+  /** The same for params as text. */
   text(paramsText: string, method: string): string;
   /** The session's host tools. */
   readonly toolServer: ToolServer | undefined;

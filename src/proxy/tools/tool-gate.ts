@@ -54,8 +54,8 @@ const SHOW_MS = 5;
 export function traceCall(proxy: ProxyParts, { kind, sessionId, server, tool, args }: ToolEvent): void {
   const session = sessionId === undefined ? undefined : proxy.registry.get(sessionId);
   if (!session || tool === undefined || kind === 'refused-token') return;
-  if (tool === 'delegate' && kind !== 'denied') return; // it shows itself
-  // An agent that reports its tool calls has one under way now, and that is this one; outside of a turn there is nothing to show it in.
+  if (tool === 'delegate' && kind !== 'denied') return; // a delegation shows itself
+  // If the agent reports its tool calls, the one under way is this one. Outside a turn there is nowhere to show it.
   if (session.toolCalls.size > 0 || session.turns.size === 0) return;
   const update = {
     sessionUpdate: 'tool_call',
@@ -65,7 +65,7 @@ export function traceCall(proxy: ProxyParts, { kind, sessionId, server, tool, ar
     status: kind === 'called' ? 'completed' : 'failed',
     rawInput: args,
   };
-  // After the answer that the agent waits for, and before its next frame. Agents that call one tool after another are not slowed down.
+  // After the answer that the agent waits for, and before its next frame, so that consecutive calls are not slowed down.
   const isFirst = proxy.client.later(() => updateLine(session.publicId, JSON.stringify(update)));
   if (isFirst) proxy.context.clock.after(SHOW_MS, () => proxy.client.flush());
 }
@@ -82,8 +82,8 @@ export function createTokenWatch(proxy: () => ProxyParts): (whose: string) => vo
     times = times.filter((at) => now - at < MINUTE_MS);
     if (times.length >= MAX_PER_MINUTE) return;
     times.push(now);
-    const why = 'a token that is not valid, or no longer';
-    report(`somebody was refused ${whose}: ${why}`);
+    const why = 'invalid or expired token';
+    report(`rejected an MCP connection to ${whose}: ${why}`);
     enforcement?.tokenRefused(why);
   };
 }

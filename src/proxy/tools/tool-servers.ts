@@ -10,7 +10,7 @@ export class ToolServers {
   /** Host tools that the user has allowed for the whole session. */
   readonly allowedTools = new Set<string>();
 
-  /** The session is closed and may come back: nothing can be called until then. */
+  /** The session is closed and may be reopened: until then no calls are possible. */
   suspend(): Pick<ToolServers, 'attachment' | 'bridged'> {
     const { attachment, bridged } = this;
     attachment?.rest();

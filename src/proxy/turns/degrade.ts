@@ -1,9 +1,9 @@
-// An embedded resource for an agent that takes only text and links: nothing is lost, it is only said in other words.
+// Converts an embedded resource for an agent that supports only text and links, without loss.
 
 type Block = { readonly type?: unknown; readonly resource?: unknown; readonly annotations?: unknown; readonly _meta?: unknown };
 type Resource = { readonly uri?: unknown; readonly text?: unknown; readonly mimeType?: unknown };
 
-/** The block to send instead; undefined when it can stay as it is. */
+/** The block to send instead; undefined if it can stay. */
 export function degradeResource(block: unknown): Record<string, unknown> | undefined {
   const { type, resource, annotations, _meta } = (block ?? {}) as Block;
   if (type !== 'resource' || typeof resource !== 'object' || resource === null) return undefined;

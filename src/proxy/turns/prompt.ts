@@ -39,7 +39,7 @@ export function prompt(proxy: ProxyParts, request: ClientRequest, session: Sessi
   session.agent.forward(frame, new PromptCall(proxy, request, session));
 }
 
-// A class, so that all turns run the same functions: what V8 has compiled for a closure goes with the last one of its kind, and each turn had its own.
+// A class, so that all turns share functions: V8 discards the code of a closure with its last instance, and each turn had its own.
 class PromptCall implements ForwardedCall {
   readonly method: string;
   readonly request: ClientRequest;
@@ -64,7 +64,7 @@ class PromptCall implements ForwardedCall {
     if (this.#session.usedServers?.attachment) lookForTools(this.#proxy, this.#session);
   }
 
-  /** A turn that was cancelled ends so, even if its agent does not live to say it. */
+  /** A cancelled turn ends as cancelled, even if its agent dies first. */
   onFail(error: ProxyError): void {
     if (this.request.isCancelled) this.#proxy.client.succeed(this.request, CANCELLED);
     else this.#proxy.client.fail(this.request, error);
@@ -73,7 +73,7 @@ class PromptCall implements ForwardedCall {
 
 type Command = { readonly ok: true; readonly named: string } | { readonly ok: false; readonly reason: string };
 
-/** `/agent` and what it names, when a prompt is nothing else: that one is ours to answer, also while the session's agent is dead. */
+/** A prompt that consists of `/agent` only: the proxy answers it, even while the session's agent is down. */
 export function ourCommand(proxy: ProxyParts, session: Session, frame: Frame): Command | undefined {
   if (proxy.pool.single || frame.end - frame.start >= MAX_COMMAND_BYTES || !mayBeCommand(frame) || session.options.hasAgentCommand)
     return undefined;
@@ -83,12 +83,14 @@ export function ourCommand(proxy: ProxyParts, session: Session, frame: Frame): C
   return named === undefined ? undefined : { ok: true, named };
 }
 
-/** Nearly no prompt is, and one that is not need not be read: the command stands there as it is, unless a letter is spelled as a number. */
+/**
+ * A cheap check: nearly no prompt is a command, and the others need no parse. The command appears literally, unless a letter is escaped.
+ */
 function mayBeCommand(frame: Frame): boolean {
   return holds(frame, OUR_COMMAND) || holds(frame, SPELLED_LETTER);
 }
 
-/** Embedded resources said in other words, for an agent that does not take them though another one does. */
+/** Converts embedded resources for an agent that does not support them although another does. */
 function plainer(proxy: ProxyParts, session: Session, frame: Frame): Patch[] {
   if (proxy.pool.single || !mayHoldResource(frame) || offers(session.agent.handshake?.result, 'promptCapabilities', 'embeddedContext'))
     return [];
@@ -100,8 +102,8 @@ function plainer(proxy: ProxyParts, session: Session, frame: Frame): Patch[] {
   });
 }
 
-/** Nearly no prompt does, and to read one twice takes longer than to pass it on. */
+/** A cheap check: nearly no prompt has one, and parsing takes longer than forwarding. */
 const mayHoldResource = (frame: Frame): boolean => holds(briefOf(frame), RESOURCE);
 
-/** Not the rest of the chunk, in which there may be hundreds more. */
+/** Searches this frame only, not the rest of the chunk, which may hold hundreds more. */
 const holds = ({ bytes, start, end }: Frame, wanted: Buffer): boolean => bytes.subarray(start, end).includes(wanted);

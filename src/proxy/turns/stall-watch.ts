@@ -14,7 +14,7 @@ type StallDeps = {
   readonly clock: Clock;
   readonly limitMs: number;
   readonly isInTurn: () => boolean;
-  /** The agent waits for somebody else. */
+  /** The agent waits for a user or for the proxy. */
   readonly isWaiting: () => boolean;
   readonly onStall: () => void;
 };
@@ -91,7 +91,7 @@ function endUnresponsive(proxy: ProxyParts, turns: readonly ClientRequest[]): vo
   for (const turn of turns) {
     const { at } = turn;
     if (at?.agent.findCall(at.id)?.request !== turn) continue;
-    proxy.context.report(`agent "${at.agent.name}" was ended: its turn was silent and did not end when it was cancelled`);
+    proxy.context.report(`agent "${at.agent.name}" was stopped: its turn was silent and did not end after it was cancelled`);
     at.agent.kill();
   }
 }

@@ -1,4 +1,4 @@
-// The tool calls and terminals that an agent has open in a session. When the agent dies they are ended, so that none runs for ever in the client.
+// The tool calls and terminals that an agent has open in a session. When the agent exits, the proxy ends them, so that none runs forever in the client.
 import type { Frame } from '../../wire/frame.ts';
 import { stringIn } from '../../wire/scanner/large-frame.ts';
 import { updateLine } from '../messages.ts';
@@ -29,7 +29,7 @@ export class ToolCalls implements Iterable<string> {
   }
 }
 
-/** Tells the client that they have failed: their agent no longer can. */
+/** Reports them to the client as failed: their agent no longer can. */
 export function failToolCalls(proxy: ProxyParts, session: Session): void {
   for (const toolCallId of session.toolCalls)
     proxy.client.line(updateLine(session.publicId, JSON.stringify({ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed' })));

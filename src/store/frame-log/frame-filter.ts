@@ -1,5 +1,4 @@
-// Which records of the frame log a person wants to see: `agent:codex method:session/* dir:in err:true ms>500`. All terms must hold; one with
-// a `!` before it must not.
+// Filters frame log records: `agent:codex method:session/* dir:in err:true ms>500`. A record must match all terms; `!` negates a term.
 
 export type FrameRecord = {
   readonly t: number;
@@ -25,7 +24,7 @@ export type FrameFilter = (record: FrameRecord) => boolean;
 
 type Test = (wanted: string) => FrameFilter;
 
-/** Not by a regular expression: with a few stars in it, one could take for ever over a long name, and names are the agents' own. */
+/** Not a regular expression: with several wildcards it could backtrack for minutes over a long name, and agents choose the names. */
 function glob(wanted: string): (text: string) => boolean {
   const [first = '', ...rest] = wanted.split('*');
   const last = rest.pop();
@@ -79,12 +78,12 @@ export const FILTER_TERMS = [
   ...Object.keys(NUMBERS).flatMap((name) => [`${name}>`, `${name}<`]),
 ];
 
-/** A line of terms; a word in quotes may have spaces in it: `text:"not found"`. */
+/** Splits a line into terms; a quoted word may contain spaces: `text:"not found"`. */
 export function termsOf(line: string): readonly string[] {
   return (line.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? []).map((term) => term.replaceAll('"', ''));
 }
 
-/** The filter, or the term that is none. */
+/** The filter, or the invalid term. */
 export function parseFilter(terms: readonly string[]): FrameFilter | { readonly wrong: string } {
   const filters: FrameFilter[] = [];
   for (const term of terms) {

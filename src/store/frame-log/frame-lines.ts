@@ -1,5 +1,5 @@
-// The lines of the frame log: one for a request, an answer or a line of ours, one for many notifications in a row. All that is not a word of
-// ours goes through the redactor.
+// Formats frame log lines: one per request, response or message of our own, one for a run of notifications. Everything that a peer wrote
+// passes through the redactor.
 import type { Secrets } from '../../redaction/redact.ts';
 import { redactJsonText } from '../../redaction/redact-json.ts';
 import { type Frame, textOf } from '../../wire/frame.ts';
@@ -13,58 +13,60 @@ import { createChunkJoiner } from './join-chunks.ts';
 
 export type Side = 'editor' | 'agent';
 
-type Asked = { readonly method: string; readonly atMs: number };
+type PendingRequest = { readonly method: string; readonly atMs: number };
 
 export type LoggedConnection = {
   readonly name: string;
-  /** What stands behind the time in every line: the leg, the way, and all of the kind but its name. */
+  /** The constant part of a line after the time: connection, direction, and the kind up to its name. */
   readonly received: string;
   readonly sent: string;
-  /** Requests without an answer: the peer's own, and those put to it. */
-  readonly theirs: Map<string, Asked>;
-  readonly ours: Map<string, Asked>;
+  /** Pending requests: sent by the peer, and sent to it. */
+  readonly theirs: Map<string, PendingRequest>;
+  readonly ours: Map<string, PendingRequest>;
 };
 
-/** What has passed and is not a line yet. `line` is one of ours, or one that is no frame. */
+/** A frame or message that is not formatted yet. `line` is a message of our own, or input that is no frame. */
 export type Passed<Connection extends LoggedConnection = LoggedConnection> = {
-  readonly leg: Connection;
+  readonly connection: Connection;
   readonly isReceived: boolean;
   readonly frame: Frame | undefined;
   readonly idText: string | undefined;
   readonly line: string | undefined;
-  /** Where what was sent is not what had come: ids, the names of sessions, servers that were added. */
+  /** Where the sent frame differs from the received one: ids, session ids, added servers. */
   readonly patches?: readonly Patch[];
   readonly t: number;
   readonly atMs: number;
 };
 
-/** Notifications of one method that came in a row on one leg, which is nearly all that passes: the session and the size of each. Frames are
- * not kept for it, since they would outlive their chunk. Only where there are no payloads. */
+/**
+ * Consecutive notifications of one method on one connection, which are nearly all traffic: the session and size of each. Frames are not
+ * kept, because they would keep their chunk alive. Used only without payloads.
+ */
 export type Run<Connection extends LoggedConnection = LoggedConnection> = {
-  readonly leg: Connection;
+  readonly connection: Connection;
   readonly t: number;
   readonly method: string;
   readonly hasSession: boolean;
-  /** Whether they are all of the first one's session. */
+  /** Whether all belong to the first one's session. */
   isOfOne: boolean;
   readonly sessions: string[];
   readonly sizes: number[];
 };
 
 export type FrameLines = {
-  leg(name: string, side: Side): LoggedConnection;
+  connection(name: string, side: Side): LoggedConnection;
   of(passed: Passed): string;
   ofRun(run: Run): string;
-  /** What is written for the session that a frame names. */
+  /** The session id as written to the log. */
   sessionOf(frame: Frame): string;
-  /** Chunks that are still being joined. */
+  /** Lines of chunks that are still being joined. */
   endAll(): readonly string[];
 };
 
-const MOST_ASKED = 10_000;
+const MAX_PENDING = 10_000;
 const MOST_SESSIONS = 10_000;
 const MOST_METHODS = 100;
-/** Redacting takes time; above this a payload is left out. */
+/** Redaction takes time; a larger payload is left out. */
 const MAX_PAYLOAD_BYTES = 256 * 1024;
 
 export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameLines {
@@ -73,18 +75,18 @@ export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameL
   const methods = new Map<string, string>();
   const joiner = hasPayloads ? createChunkJoiner(secrets) : undefined;
 
-  /** One line, with a list of sizes; and a list of sessions, unless it is one. Whoever reads it makes one record of each size. */
+  /** One line with a list of sizes, and a list of sessions unless there is only one. The reader expands it to one record per size. */
   function ofRun(one: Run): string {
-    const { leg, t: at, method, sessions: whose, sizes } = one;
+    const { connection, t: at, method, sessions: whose, sizes } = one;
     const size = sizes.length === 1 ? sizes[0] : `[${sizes.join(',')}]`;
-    return `{"t":${at}${leg.received}notification"${called(method)}${one.hasSession ? `,"session":${one.isOfOne ? whose[0] : `[${whose.join(',')}]`}` : ''},"bytes":${size}}\n`;
+    return `{"t":${at}${connection.received}notification"${called(method)}${one.hasSession ? `,"session":${one.isOfOne ? whose[0] : `[${whose.join(',')}]`}` : ''},"bytes":${size}}\n`;
   }
-  /** Usually one; none while chunks are joined, and two when that ends. */
+  /** Usually one line; none while chunks are joined, two when the join ends. */
   function of(passed: Passed): string {
     try {
       return lineOf(passed);
     } catch {
-      return `${JSON.stringify({ t: passed.t, leg: passed.leg.name, event: 'unreadable', bytes: sizeOf(passed) })}\n`;
+      return `${JSON.stringify({ t: passed.t, leg: passed.connection.name, event: 'unreadable', bytes: sizeOf(passed) })}\n`;
     }
   }
 
@@ -99,7 +101,7 @@ export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameL
     for (const { span, text } of patches) bytes += Buffer.byteLength(text) - (span.end - span.start);
     return `${frame.sessionId === undefined ? '' : `,"session":${whoseIs(frame)}`},"bytes":${bytes}`;
   }
-  /** Kept for sessions of which much is heard: many are opened and never used. */
+  /** Caches only sessions with much traffic: many sessions are opened and never used. */
   function whoseIs(frame: Frame): string {
     if (frame.session) return sessionOf(frame);
     const token = sessionTokenOf(frame) ?? '';
@@ -112,7 +114,7 @@ export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameL
     if (frame.session) named.set(frame.session, clean);
     return clean;
   }
-  /** Session ids are the agents' own, and so may hold anything. */
+  /** Agents choose session ids, so they may contain anything. */
   function session(token: string): string {
     const known = sessions.get(token);
     if (known !== undefined) return known;
@@ -121,7 +123,7 @@ export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameL
     sessions.set(token, clean);
     return clean;
   }
-  /** The same few methods come again and again. */
+  /** Caches by method, because few methods make up most traffic. */
   function called(method: string): string {
     const known = methods.get(method);
     if (known !== undefined) return known;
@@ -133,26 +135,26 @@ export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameL
   function quoted(text: string): string {
     return JSON.stringify(secrets.redact(text));
   }
-  /** Everything but the session and the size of a request or an answer, whose other half is looked up. */
+  /** Everything but session and size of a request or response; looks up the matching request. */
   function head(passed: Passed, kind: string, method: string | undefined, idText: string | undefined, error: number | undefined): string {
-    const { leg, isReceived, t: at, atMs } = passed;
-    let asked: Asked | undefined;
+    const { connection, isReceived, t: at, atMs } = passed;
+    let request: PendingRequest | undefined;
     if (idText !== undefined && kind === 'request') {
-      const open = isReceived ? leg.theirs : leg.ours;
-      if (open.size < MOST_ASKED) open.set(idText, { method: method ?? '', atMs });
+      const open = isReceived ? connection.theirs : connection.ours;
+      if (open.size < MAX_PENDING) open.set(idText, { method: method ?? '', atMs });
     } else if (idText !== undefined) {
-      const open = isReceived ? leg.ours : leg.theirs;
-      asked = open.get(idText);
+      const open = isReceived ? connection.ours : connection.theirs;
+      request = open.get(idText);
       open.delete(idText);
     }
-    const name = method ?? asked?.method;
+    const name = method ?? request?.method;
     return (
-      `{"t":${at}${isReceived ? leg.received : leg.sent}${kind}"` +
+      `{"t":${at}${isReceived ? connection.received : connection.sent}${kind}"` +
       `${name === undefined ? '' : called(name)}${idText === undefined ? '' : `,"id":${secrets.redact(idText)}`}` +
-      `${asked === undefined ? '' : `,"ms":${Math.round((atMs - asked.atMs) * 10) / 10}`}${error === undefined ? '' : `,"error":${error}`}`
+      `${request === undefined ? '' : `,"ms":${Math.round((atMs - request.atMs) * 10) / 10}`}${error === undefined ? '' : `,"error":${error}`}`
     );
   }
-  /** A line of our own, or one that is no frame. */
+  /** Formats a message of our own, or input that is no frame. */
   function lineOfText(passed: Passed): string {
     const line = passed.line ?? '';
     const bytes = `,"bytes":${Buffer.byteLength(line)}`;
@@ -170,10 +172,10 @@ export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameL
     const error = frame.outcome === 'error' ? errorCode(frame) : undefined;
     const before = `${head(passed, kind, method, passed.idText, error)}${about(frame, passed.patches)}`;
     if (end - start > MAX_PAYLOAD_BYTES) return `${before},"omitted":true}\n`;
-    return joiner?.next(passed.leg.name, before, patchedText(frame, passed.patches ?? []), frame) ?? '';
+    return joiner?.next(passed.connection.name, before, patchedText(frame, passed.patches ?? []), frame) ?? '';
   }
 
-  function leg(name: string, side: Side): LoggedConnection {
+  function connection(name: string, side: Side): LoggedConnection {
     const clean = secrets.redact(name);
     const before = (way: string) => `,"leg":${JSON.stringify(clean)},"dir":"${way}","kind":"`;
     return {
@@ -185,12 +187,12 @@ export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameL
     };
   }
 
-  return { leg, of, ofRun, sessionOf, endAll: () => joiner?.endAll() ?? [] };
+  return { connection, of, ofRun, sessionOf, endAll: () => joiner?.endAll() ?? [] };
 }
 
 export const sizeOf = ({ frame, line }: Passed): number => (frame ? frame.end - frame.start : (line?.length ?? 0));
 
-/** 0 when the peer gave none. */
+/** 0 if the error has no code. */
 function errorCode(frame: Frame): number {
   const { bytes, body } = briefOf(frame);
   const span = memberAt(bytes, body, 'code');
@@ -198,8 +200,9 @@ function errorCode(frame: Frame): number {
   return Number.isFinite(code) ? code : 0;
 }
 
-// What one line of the frame log stands for.
-/** Notifications that came together are one line, with a list of their sizes, and one of their sessions if those differ. */
+/**
+ * One line of the frame log. Notifications that arrived together share a line, with a list of sizes, and a list of sessions if they differ.
+ */
 export type FrameLine = Omit<FrameRecord, 'bytes' | 'session'> & {
   readonly bytes?: number | readonly number[];
   readonly session?: string | readonly string[];

@@ -1,17 +1,17 @@
-// Every frame that passes, in one record each: when, on which leg, which way, what it is, whose, how long it is, how long its answer took.
-// With payloads only on request, and then redacted. Lines are made after the frames have gone on, in batches.
+// Records every frame: time, connection, direction, kind, session, size and latency. Payloads are recorded only on request, redacted. Lines
+// are formatted in batches after the frames have been forwarded.
 
 import type { Secrets } from '../../redaction/redact.ts';
 import type { Frame } from '../../wire/frame.ts';
-import { type Observer, patchedId, type Watcher } from '../../wire/observer.ts';
+import { type ConnectionRecords, type Observer, patchedId } from '../../wire/observer.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { inMicrotask, type Patch } from '../../wire/writer.ts';
 import { createFrameLines, type LoggedConnection, type Passed, type Run, recordsOf, type Side, sizeOf } from './frame-lines.ts';
 import type { LineSink } from './line-sink.ts';
 
 export type FrameLog = {
-  watch(leg: string, side: Side): Watcher & { readonly observer: Observer };
-  /** Makes lines of what has come so far. */
+  watch(connection: string, side: Side): ConnectionRecords & { readonly observer: Observer };
+  /** Formats everything queued so far. */
   settle(): void;
   close(): Promise<void>;
 };
@@ -24,29 +24,29 @@ export type FrameLogOptions = {
   readonly monotonicMs: () => number;
 };
 
-/** A leg, its last lines, and how many records they are. */
+/** A connection, its last lines, and how many records they contain. */
 type WatchedConnection = LoggedConnection & { readonly last: (string | Run)[]; lastRecords: number };
 
 const LAST_FRAMES = 50;
-/** What may wait to be made into lines, and how much of it is done before others get their turn. */
+/** The limit of the queue, and how much of it is formatted before other events get a turn. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const SLICE_BYTES = 256 * 1024;
 const SLICE_LINES = 32;
-/** And when more comes than that: an eighth of what waits, so that it does not become ever more. */
+/** If more than that arrives: an eighth of the queue at once, so that the queue stops growing. */
 const PART_OF_BACKLOG_BITS = 3;
-/** Without payloads little waits, and it may wait a moment: whoever answers at once is not held up by a line about the question. */
+/** Without payloads the queue is small, so it waits a moment: an immediate answer is not delayed by formatting its request. */
 const DRAIN_MS = 5;
 const DRAIN_RECORDS = 256;
-/** A line by itself takes as long as so many notifications in a row. */
+/** Formatting a single line takes as long as this many notifications in a run. */
 const LINE_RECORDS = 8;
-/** A frame is held by its line until that is made; a large one counts as many. */
+/** A queued frame stays in memory; a large one counts as several records. */
 const RECORD_BYTES = 1024;
 
 export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }: FrameLogOptions): FrameLog {
   let waiting: (Passed<WatchedConnection> | Run<WatchedConnection>)[] = [];
-  /** Those among them whose turn it is, the last one first, so that they can be taken off one by one. */
+  /** The frames to format now, in reverse order, so that `pop` removes them cheaply. */
   let due: (Passed<WatchedConnection> | Run<WatchedConnection>)[] = [];
-  /** The last one that waits, as long as it goes on. */
+  /** The run at the end of the queue, while it continues. */
   let run: Run<WatchedConnection> | undefined;
   let waitingBytes = 0;
   let waitingRecords = 0;
@@ -63,18 +63,18 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     waitingBytes += heldBy(passed);
     schedule(LINE_RECORDS + Math.floor(bytes / RECORD_BYTES));
   }
-  /** What is in memory for a line alone. A frame that was sent is there for the line of its coming. */
+  /** The memory that only the queue holds. A sent frame is already counted as a received one. */
   function heldBy(passed: Passed): number {
     return hasPayloads && (passed.isReceived || passed.frame === undefined) ? sizeOf(passed) : 0;
   }
-  function addToRun(leg: WatchedConnection, frame: Frame): void {
+  function addToRun(connection: WatchedConnection, frame: Frame): void {
     const at = time();
     const { method = '' } = frame;
     const hasSession = frame.sessionId !== undefined;
     const whose = hasSession ? lines.sessionOf(frame) : '';
     const size = frame.end - frame.start;
-    if (run?.leg !== leg || run.t !== at || run.method !== method || run.hasSession !== hasSession) {
-      run = { leg, t: at, method, hasSession, isOfOne: true, sessions: [whose], sizes: [size] };
+    if (run?.connection !== connection || run.t !== at || run.method !== method || run.hasSession !== hasSession) {
+      run = { connection, t: at, method, hasSession, isOfOne: true, sessions: [whose], sizes: [size] };
       waiting.push(run);
     } else {
       if (run.isOfOne) run.isOfOne = whose === run.sessions[0];
@@ -88,7 +88,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     if (waitingRecords >= DRAIN_RECORDS || hasPayloads) immediate ??= setImmediate(drain);
     else timer ??= setTimeout(drain, DRAIN_MS).unref();
   }
-  /** Frames of one chunk come at one time, as far as a log is concerned. */
+  /** Frames of one chunk share one timestamp. */
   function time(): number {
     if (isTimeKnown) return t;
     isTimeKnown = true;
@@ -107,7 +107,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     immediate = undefined;
     waitingRecords = 0;
     if (due.length === 0) {
-      // Not by a new list: V8 takes an empty one for a list of numbers, and what it compiled for that is of no use.
+      // Reuses the arrays: V8 assumes that a new empty array holds numbers, and the code compiled for that must be discarded.
       [due, waiting] = [waiting.reverse(), due];
       run = undefined;
     }
@@ -120,14 +120,14 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
       if ('sizes' in passed) {
         text += lines.ofRun(passed);
         count += passed.sizes.length;
-        remember(passed.leg, passed, passed.sizes.length);
+        remember(passed.connection, passed, passed.sizes.length);
         continue;
       }
       waitingBytes -= heldBy(passed);
       if (hasPayloads) bytes += sizeOf(passed);
       const made = lines.of(passed);
       if (made === '') continue;
-      for (const line of hasPayloads ? made.trimEnd().split('\n') : [made]) remember(passed.leg, line, 1);
+      for (const line of hasPayloads ? made.trimEnd().split('\n') : [made]) remember(passed.connection, line, 1);
       text += made;
       count++;
     }
@@ -138,51 +138,64 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     while (due.length + waiting.length > 0) drain();
     for (const line of lines.endAll()) sink.write(line, 1);
   }
-  /** As many of the last ones as make up the records that are wanted; which those are is found out if anybody asks. */
-  function remember(leg: WatchedConnection, line: string | Run, records: number): void {
-    leg.last.push(line);
-    leg.lastRecords += records;
-    for (let oldest = recordsIn(leg.last[0]); leg.lastRecords - oldest >= LAST_FRAMES; oldest = recordsIn(leg.last[0])) {
-      leg.last.shift();
-      leg.lastRecords -= oldest;
+  /** Keeps enough recent lines for the wanted number of records; the reader selects the records. */
+  function remember(connection: WatchedConnection, line: string | Run, records: number): void {
+    connection.last.push(line);
+    connection.lastRecords += records;
+    for (
+      let oldest = recordsIn(connection.last[0]);
+      connection.lastRecords - oldest >= LAST_FRAMES;
+      oldest = recordsIn(connection.last[0])
+    ) {
+      connection.last.shift();
+      connection.lastRecords -= oldest;
     }
   }
 
   function watch(name: string, side: Side): ReturnType<FrameLog['watch']> {
-    const leg: WatchedConnection = { ...lines.leg(name, side), last: [], lastRecords: 0 };
+    const connection: WatchedConnection = { ...lines.connection(name, side), last: [], lastRecords: 0 };
     const observer: Observer = {
       skips: { sentNotes: true },
       received(frame) {
-        if (frame.kind === 'notification' && !hasPayloads) return addToRun(leg, frame);
+        if (frame.kind === 'notification' && !hasPayloads) return addToRun(connection, frame);
         const idText = frame.id && idTextOf(frame);
-        add({ leg, isReceived: true, frame, idText, line: undefined, t: time(), atMs: monotonicMs() }, frame.end - frame.start);
+        add({ connection, isReceived: true, frame, idText, line: undefined, t: time(), atMs: monotonicMs() }, frame.end - frame.start);
       },
       refused: (line) =>
         add(
-          { leg, isReceived: true, frame: undefined, idText: undefined, line: line.toString('utf8', 0, 4096), t: time(), atMs: 0 },
+          { connection, isReceived: true, frame: undefined, idText: undefined, line: line.toString('utf8', 0, 4096), t: time(), atMs: 0 },
           line.length,
         ),
       sent(frame, patches: readonly Patch[]) {
-        // It was in the log when it came; a request or an answer has another id here.
+        // Logged when it was received. Requests and responses are logged again, because their id changes.
         if (frame.kind === 'notification') return;
         add(
-          { leg, isReceived: false, frame, idText: patchedId(frame, patches), line: undefined, patches, t: time(), atMs: monotonicMs() },
+          {
+            connection,
+            isReceived: false,
+            frame,
+            idText: patchedId(frame, patches),
+            line: undefined,
+            patches,
+            t: time(),
+            atMs: monotonicMs(),
+          },
           hasPayloads ? 0 : frame.end - frame.start,
         );
       },
       sentLine: (line) =>
-        add({ leg, isReceived: false, frame: undefined, idText: undefined, line, t: time(), atMs: monotonicMs() }, line.length),
+        add({ connection, isReceived: false, frame: undefined, idText: undefined, line, t: time(), atMs: monotonicMs() }, line.length),
     };
     return {
       observer,
       lastFrames() {
         settle();
-        const records = leg.last.flatMap((line) => recordsOf(JSON.parse(typeof line === 'string' ? line : lines.ofRun(line))));
+        const records = connection.last.flatMap((line) => recordsOf(JSON.parse(typeof line === 'string' ? line : lines.ofRun(line))));
         return records.slice(-LAST_FRAMES);
       },
       down(reason) {
         settle();
-        sink.write(`${JSON.stringify({ t: now(), leg: leg.name, event: 'down', reason })}\n`, 1);
+        sink.write(`${JSON.stringify({ t: now(), leg: connection.name, event: 'down', reason })}\n`, 1);
       },
     };
   }

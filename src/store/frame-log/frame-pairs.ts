@@ -1,17 +1,17 @@
-// A request or an answer is on two legs: as it came, and as it went on. Which are the same, and how long it was with us.
+// Pairs the two records of a forwarded request or response, received and sent, and measures how long the proxy held it.
 import type { Frame } from '../../wire/frame.ts';
 import { patchedId } from '../../wire/observer.ts';
 import type { Patch } from '../../wire/writer.ts';
 
-/** `addedMs` is there for the one that went on. */
+/** `addedMs` is set for the sent record. */
 export type Passage = { readonly pair: number; readonly addedMs?: number };
 
 export type FramePairs = {
-  received(leg: string, frame: Frame): void;
-  /** How long it was with us, if it is known as what came. */
-  sent(leg: string, frame: Frame, patches: readonly Patch[]): number | undefined;
-  /** Of a frame that has a record now; asked once. */
-  take(leg: string, isReceived: boolean, id: unknown): Passage | undefined;
+  received(connection: string, frame: Frame): void;
+  /** How long the proxy held the frame, if the received one is known. */
+  sent(connection: string, frame: Frame, patches: readonly Patch[]): number | undefined;
+  /** The pairing of a recorded frame; call it once per record. */
+  take(connection: string, isReceived: boolean, id: unknown): Passage | undefined;
 };
 
 const MOST = 10_000;
@@ -22,26 +22,26 @@ export function createFramePairs(monotonicMs: () => number): FramePairs {
   let pairs = 0;
 
   function note(key: string, passage: Passage): void {
-    // Those whose records never came.
+    // Entries whose records never arrived.
     if (passages.size >= MOST) passages.clear();
     passages.set(key, passage);
   }
   return {
-    received(leg, frame) {
+    received(connection, frame) {
       if (frame.id === undefined) return;
       const pair = ++pairs;
       passing.set(frame, { pair, atMs: monotonicMs() });
-      note(keyOf(leg, true, patchedId(frame, [])), { pair });
+      note(keyOf(connection, true, patchedId(frame, [])), { pair });
     },
-    sent(leg, frame, patches) {
+    sent(connection, frame, patches) {
       const came = frame.id === undefined ? undefined : passing.get(frame);
       if (!came) return undefined;
       const addedMs = monotonicMs() - came.atMs;
-      note(keyOf(leg, false, patchedId(frame, patches)), { pair: came.pair, addedMs });
+      note(keyOf(connection, false, patchedId(frame, patches)), { pair: came.pair, addedMs });
       return addedMs;
     },
-    take(leg, isReceived, id) {
-      const key = keyOf(leg, isReceived, JSON.stringify(id));
+    take(connection, isReceived, id) {
+      const key = keyOf(connection, isReceived, JSON.stringify(id));
       const passage = passages.get(key);
       passages.delete(key);
       return passage;
@@ -49,4 +49,5 @@ export function createFramePairs(monotonicMs: () => number): FramePairs {
   };
 }
 
-const keyOf = (leg: string, isReceived: boolean, idText: string | undefined): string => `${isReceived ? 'from' : 'to'} ${idText} ${leg}`;
+const keyOf = (connection: string, isReceived: boolean, idText: string | undefined): string =>
+  `${isReceived ? 'from' : 'to'} ${idText} ${connection}`;

@@ -9,9 +9,9 @@ import { stringAt } from '../../wire/json-path.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is being joined: the first chunk, and what has come of the text. */
+/** A join in progress: the first chunk, and the text so far. */
 type Open = {
-  readonly leg: string;
+  readonly connection: string;
   readonly kind: string;
   readonly messageId: unknown;
   readonly head: string;
@@ -21,8 +21,8 @@ type Open = {
 };
 
 export type ChunkJoiner = {
-  /** Takes a frame and what stands before its payload; returns the lines that are done with it. */
-  next(leg: string, head: string, text: string, frame: Frame): string;
+  /** Adds a frame with the part of its line before the payload; returns the finished lines. */
+  next(connection: string, head: string, text: string, frame: Frame): string;
   endAll(): readonly string[];
 };
 
@@ -45,14 +45,14 @@ export function createChunkJoiner(secrets: Secrets): ChunkJoiner {
     open.delete(key);
     return ended.chunks === 0 ? '' : line(ended, ended.stream.end());
   }
-  function endAll(leg?: string): readonly string[] {
-    const ending = [...open].filter(([, one]) => leg === undefined || one.leg === leg);
+  function endAll(connection?: string): readonly string[] {
+    const ending = [...open].filter(([, one]) => connection === undefined || one.connection === connection);
     return ending.map(([key]) => end(key)).filter((text) => text !== '');
   }
 
   return {
-    next(leg, head, text, frame) {
-      const key = `${leg}\n${stringAt(frame.bytes, frame.sessionId) ?? ''}`;
+    next(connection, head, text, frame) {
+      const key = `${connection}\n${stringAt(frame.bytes, frame.sessionId) ?? ''}`;
       const chunk = frame.method === 'session/update' ? chunkOf(text) : undefined;
       const current = open.get(key);
       if (chunk && current?.kind === chunk.kind && current.messageId === chunk.messageId) {
@@ -63,12 +63,13 @@ export function createChunkJoiner(secrets: Secrets): ChunkJoiner {
         current.chunks = 0;
         return part;
       }
-      // Without a session it may be the end of any turn on this leg.
-      const before = frame.sessionId === undefined ? endAll(leg).join('') : end(key);
-      if (!chunk) return `${before}${head},"msg":${JSON.stringify(redactJson(pieces.message(leg, JSON.parse(text)), secrets.redact))}}\n`;
+      // Without a session id, it may end any turn of this connection.
+      const before = frame.sessionId === undefined ? endAll(connection).join('') : end(key);
+      if (!chunk)
+        return `${before}${head},"msg":${JSON.stringify(redactJson(pieces.message(connection, JSON.parse(text)), secrets.redact))}}\n`;
       const stream = createRedactStream(secrets);
       stream.push(chunk.text);
-      open.set(key, { leg, kind: chunk.kind, messageId: chunk.messageId, head, message: chunk.message, stream, chunks: 1 });
+      open.set(key, { connection, kind: chunk.kind, messageId: chunk.messageId, head, message: chunk.message, stream, chunks: 1 });
       return before;
     },
     endAll,

@@ -1,24 +1,25 @@
-// Lines to files of our own, in batches and off the way of frames. What the disk cannot take, or not in time, is dropped and counted, never piled up.
+// Writes lines to files in batches, without delaying frames. Lines that the disk cannot take in time are dropped and counted, so the queue
+// stays bounded.
 import { closeSync, constants, openSync, readdirSync, rmSync, statSync, write } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../../private-files.ts';
 
 export type LineSink = {
-  /** Queues whole lines; `count` says how many. */
+  /** Queues complete lines; `count` is their number. */
   write(lines: string, count: number): void;
-  /** Counts what was left out before it got here. */
+  /** Counts lines that were dropped before they reached the sink. */
   drop(count: number): void;
-  /** Resolves when all that was queued is on disk. */
+  /** Resolves when everything queued is on disk. */
   flush(): Promise<void>;
   close(): Promise<void>;
 };
 
 export type LineSinkOptions = {
   readonly dir: string;
-  /** The name of a file without its ending; a number is added when it is full. */
+  /** The file name without extension; further files get a number. */
   readonly name: string;
   readonly maxFileBytes: number;
-  /** Above these the oldest files of the directory go. */
+  /** Above these limits the oldest files of the directory are deleted. */
   readonly maxTotalBytes: number;
   readonly maxAgeMs: number;
   readonly maxQueueBytes: number;
@@ -28,18 +29,18 @@ export type LineSinkOptions = {
 
 const BATCH_BYTES = 256 * 1024;
 const BATCH_MS = 250;
-/** A disk that is full may have room again. */
+/** A full disk may have space again later. */
 const RETRY_MS = 30_000;
 
-/** Never the file of somebody else, never through a link. */
+/** Never another program's file, never through a link. */
 const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND;
 
 export function createLineSink(options: LineSinkOptions): LineSink {
   const { dir, now, onProblem } = options;
-  /** Encoded as they come: to do it for a whole batch at once would hold up frames. */
+  /** Encoded on arrival: encoding a whole batch at once would delay frames. */
   let queue: Buffer[] = [];
   let queued = 0;
-  /** How many records the queue holds. */
+  /** The number of records in the queue. */
   let records = 0;
   let dropped = 0;
   let fd: number | undefined;
@@ -47,7 +48,7 @@ export function createLineSink(options: LineSinkOptions): LineSink {
   let files = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
-  /** Until it is tried again. */
+  /** Set until the next retry. */
   let isBroken = false;
   let isClosed = false;
 
@@ -86,7 +87,7 @@ export function createLineSink(options: LineSinkOptions): LineSink {
       onProblem(error);
     }
   }
-  /** Nothing is kept meanwhile, only counted. What comes next is a new file: of the last, half a line may be written. */
+  /** Counts lines and keeps none. The next write opens a new file: the last one may end in an incomplete line. */
   function rest(lost: number): void {
     isBroken = true;
     dropped += lost + records;
@@ -103,14 +104,15 @@ export function createLineSink(options: LineSinkOptions): LineSink {
   function start(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    // Not taken off by writeAll itself: with nothing to write it is over before it is kept here, and nothing would ever be written again.
+    // Cleared here and not in writeAll: with an empty queue, writeAll finishes before this assignment, and the sink would never write
+    // again.
     writing ??= writeAll().finally(() => {
       writing = undefined;
       if (!isBroken && queued > 0) schedule();
     });
     return writing;
   }
-  /** Soon, but not for each line: a write costs as much as many frames. */
+  /** Delays the write: one write costs as much as many frames. */
   function schedule(): void {
     if (isBroken) return;
     if (queued >= BATCH_BYTES) void start();
@@ -159,12 +161,12 @@ function writeWhole(fd: number, bytes: Buffer): Promise<number> {
 
 type Retention = Pick<LineSinkOptions, 'dir' | 'maxTotalBytes' | 'maxAgeMs' | 'now' | 'maxFileBytes'>;
 
-/** Removes the oldest files, so that there is room for another within the bounds. */
+/** Deletes the oldest files, to make room for another within the limits. */
 export function prune({ dir, maxTotalBytes, maxAgeMs, now, maxFileBytes }: Retention): void {
   let left = maxTotalBytes - maxFileBytes;
   const files = readdirSync(dir).flatMap((name) => {
     if (!name.endsWith('.jsonl')) return [];
-    // Not by `path.join`: for some dozens of files V8 would bring out its optimizing compiler, which is 4 MB in a process that is at rest.
+    // Not `path.join`: for some dozens of files V8 would start its optimizing compiler, 4 MB in an idle process.
     const file = `${dir}${path.sep}${name}`;
     const about = statSync(file, { throwIfNoEntry: false });
     return about ? [{ file, bytes: about.size, changedMs: about.mtimeMs }] : [];

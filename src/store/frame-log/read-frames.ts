@@ -1,14 +1,14 @@
-// The frame log as it lies on disk: a file per process, more when one was full. Read from the newest back, or followed as it grows.
+// Reads the frame log from disk: one or more files per process, newest first, or following new records.
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { FrameFilter, FrameRecord } from './frame-filter.ts';
 import { recordsOf } from './frame-lines.ts';
 
-/** The last `count` records that are wanted, oldest first. */
+/** The last `count` matching records, oldest first. */
 export function lastRecords(dir: string, wanted: FrameFilter, count: number): FrameRecord[] {
   const found: FrameRecord[] = [];
   for (const file of filesOf(dir).toReversed()) {
-    // Files of several processes overlap in time, so each gives all it can; the sort below decides.
+    // Files of several processes overlap in time, so read all candidates and sort them below.
     if (found.length >= count && newestIn(file) < (found[0]?.t ?? 0)) break;
     found.push(...parse(readFileSync(file, 'utf8')).filter(wanted).slice(-count));
     found.sort((a, b) => a.t - b.t);
@@ -16,7 +16,7 @@ export function lastRecords(dir: string, wanted: FrameFilter, count: number): Fr
   return found.slice(-count);
 }
 
-/** The last time that an agent went down or answered a prompt with an error, and the last `count` frames of its leg before. */
+/** The last exit of an agent or failed prompt, with the last `count` frames of its connection before it. */
 export function lastFailure(dir: string, count: number): readonly FrameRecord[] {
   const [last] = lastRecords(dir, (record) => isDown(record) || isFailedTurn(record), 1);
   if (!last) return [];
@@ -29,11 +29,11 @@ const isFailedTurn = ({ dir, method, error }: FrameRecord): boolean =>
   dir === 'fromAgent' && method === 'session/prompt' && error !== undefined;
 
 export type Follower = {
-  /** What has come since the last look. */
+  /** The records since the last call. */
   look(): readonly FrameRecord[];
 };
 
-/** Begins at the end of what there is now. */
+/** Starts at the current end. */
 export function followRecords(dir: string): Follower {
   const seen = new Map(filesOf(dir).map((file) => [file, { bytes: sizeOf(file), rest: '' }]));
   return {
@@ -78,7 +78,7 @@ function readFrom(file: string, from: number, to: number): string {
   }
 }
 
-/** A line that is torn or none of ours is passed over. */
+/** Skips incomplete and foreign lines. */
 function parse(text: string): FrameRecord[] {
   return text.split('\n').flatMap((line) => {
     if (line === '') return [];

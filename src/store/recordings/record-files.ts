@@ -1,4 +1,4 @@
-// Where a recording goes: to one file, or to one for each session, each of which has what was said before any session too.
+// Writes a recording to one file, or to one file per session. Each session file starts with the messages before any session.
 import { closeSync, constants, openSync, statSync } from 'node:fs';
 import { writeAll } from '../append-lines.ts';
 import { transcriptFile } from '../transcripts/transcript-files.ts';
@@ -6,19 +6,19 @@ import { createRecordingWriter, type Message, type Recorded, type RecordingClean
 
 export type RecordFiles = {
   add(entry: Recorded): void;
-  /** What can be written is. */
+  /** Writes everything that can be written now. */
   flush(): void;
   end(): void;
 };
 
 const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND;
 const MORE = constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
-/** Logins and lists, mostly; a session needs the first of them. */
+/** Mostly logins and lists; a session file needs the first of them. */
 const MOST_BEFORE = 200;
 const MOST_NAMES = 1000;
 const MINTS = new Set<unknown>(['session/new', 'session/fork']);
 
-/** Throws when a file is there already, or cannot be made. In a directory there is one for each session. */
+/** Throws if a file exists already or cannot be created. A directory gets one file per session. */
 export function createRecordFiles(place: string, clean: RecordingCleaner): RecordFiles {
   const isDirectory = statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
   return isDirectory ? createSessionFiles(place, clean) : createFile(place, clean);
@@ -54,8 +54,8 @@ function createFile(file: string, clean: RecordingCleaner): RecordFiles {
 function createSessionFiles(dir: string, clean: RecordingCleaner): RecordFiles {
   const files = new Map<string, RecordFiles>();
   const before: Recorded[] = [];
-  /** Requests without an answer, by who asked and their ids. */
-  const asked = new Map<string, { readonly entry: Recorded; readonly session: string | undefined }>();
+  /** Pending requests, by sender and id. */
+  const pending = new Map<string, { readonly entry: Recorded; readonly session: string | undefined }>();
   const keyOf = (dir: Recorded['dir'], { id }: Message) => `${dir} ${JSON.stringify(id)}`;
 
   function fileOf(session: string): RecordFiles {
@@ -71,8 +71,8 @@ function createSessionFiles(dir: string, clean: RecordingCleaner): RecordFiles {
   }
   function answered(entry: Recorded): void {
     const key = keyOf(entry.dir === 'client->agent' ? 'agent->client' : 'client->agent', entry.msg);
-    const request = asked.get(key);
-    asked.delete(key);
+    const request = pending.get(key);
+    pending.delete(key);
     if (request?.session !== undefined) fileOf(request.session).add(entry);
     const { sessionId } = (entry.msg.result ?? {}) as { sessionId?: unknown };
     if (request && MINTS.has(request.entry.msg.method) && typeof sessionId === 'string') {
@@ -86,7 +86,7 @@ function createSessionFiles(dir: string, clean: RecordingCleaner): RecordFiles {
       if (msg.method === undefined) return answered(entry);
       const { sessionId } = (msg.params ?? {}) as { sessionId?: unknown };
       const session = typeof sessionId === 'string' ? sessionId : undefined;
-      if (msg.id !== undefined) asked.set(keyOf(from, msg), { entry, session });
+      if (msg.id !== undefined) pending.set(keyOf(from, msg), { entry, session });
       if (session !== undefined) fileOf(session).add(entry);
       else if (!MINTS.has(msg.method)) loose(entry);
     },
@@ -99,7 +99,7 @@ function createSessionFiles(dir: string, clean: RecordingCleaner): RecordFiles {
   };
 }
 
-/** A session may have been recorded before; then this is another recording of it. */
+/** A session that was recorded before gets another file. */
 function createFreshFile(wanted: string, clean: RecordingCleaner): RecordFiles {
   for (let n = 1; ; n++)
     try {

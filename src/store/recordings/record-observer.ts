@@ -1,4 +1,4 @@
-// Looks on at the editor's leg and writes all of it to a recording, or what is said in each session to one of its own.
+// Observes the client connection and records it: all of it in one file, or each session in its own.
 import type { Frame } from '../../wire/frame.ts';
 import { type Observer, patchedText } from '../../wire/observer.ts';
 import type { Patch } from '../../wire/writer.ts';
@@ -7,7 +7,7 @@ import type { Message, RecordingCleaner } from './recording.ts';
 
 export type RecordObserver = Observer & { close(): void };
 
-/** Frames are read afterwards, so they are kept until then: as they came, or as a line of ours. */
+/** Frames are formatted later, so they are kept as received, or as a message of our own. */
 type Passed = {
   readonly dir: 'client->agent' | 'agent->client';
   readonly frame: Frame | undefined;
@@ -16,7 +16,7 @@ type Passed = {
   readonly t: number;
 };
 
-/** `place` is a file, or a directory for one of each session. Throws when the file is there already, or cannot be made. */
+/** `place` is a file, or a directory for one file per session. Throws if the file exists already or cannot be created. */
 export function createRecordObserver(
   place: string,
   clean: RecordingCleaner,

@@ -1,25 +1,25 @@
-// A recording: what a client and an agent said to each other, a line each, with the time since its beginning. The format of recorded
-// traffic elsewhere (`t`, `proc`, `dir`, `n`, `msg`), so that one program plays both.
+// A recording: the messages between a client and an agent, one per line, with the time since the start. Other tools record in the same
+// format (`t`, `proc`, `dir`, `n`, `msg`), so one program replays both.
 
 export type Message = { readonly [key: string]: unknown };
 
 export type Recorded = {
-  /** Milliseconds since the beginning. */
+  /** Milliseconds since the start. */
   readonly t: number;
-  /** Which run of the agent; a recording of ours has one. */
+  /** The run of the agent; our recordings have one. */
   readonly proc: number;
   readonly dir: 'client->agent' | 'agent->client';
-  /** The size of the frame as it was, in bytes. */
+  /** The original frame size in bytes. */
   readonly n: number;
   readonly msg: Message;
 };
 
-/** Throws with the number of the line that is none. */
+/** Throws with the number of the first invalid line. */
 export function parseRecording(text: string): readonly Recorded[] {
   return text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
     const entry = readLine(line);
-    if (!entry) throw new Error(`line ${index + 1} is no line of a recording`);
+    if (!entry) throw new Error(`line ${index + 1} is not a line of a recording`);
     return [entry];
   });
 }
@@ -34,30 +34,30 @@ function readLine(line: string): Recorded | undefined {
   }
 }
 
-/** Takes secrets out of a message, and out of a text. */
+/** Redacts a message, and a text. */
 export type RecordingCleaner = {
   json(value: unknown): unknown;
   text(text: string): string;
-  /** For what tools and terminals put out, a piece at a time; `owner` tells who does. */
+  /** Redacts output of tools and terminals that arrives in pieces; `owner` names its source. */
   pieces(): { message(owner: string, message: Message): Message };
 };
 
 export type RecordingWriter = {
   add(entry: Recorded): void;
-  /** What is held back is written. */
+  /** Writes the held-back messages. */
   end(): void;
 };
 
-/** The chunks of one message; `text` is what becomes of them when there is a secret in it. */
+/** The chunks of one message; `text` is their redacted text if it contains a secret. */
 type Run = { readonly key: string; readonly session: string; chunks: string[]; isOver: boolean; text: string | undefined };
 type Held = { readonly entry: Recorded; readonly run: Run | undefined; readonly isFirst: boolean };
 
-/** So much of what has not been written yet is kept in memory; then it is written, and the next chunk begins anew. */
+/** Above this size the held-back text is written, and the next chunk starts a new run. */
 const MAX_RUN_CHARACTERS = 128 * 1024;
 
 /**
- * Chunks of one message are looked at together, since a secret may be split over several. Where there is one they become a single chunk;
- * else each is written as it was. The order of the recording stays what it was.
+ * Checks the chunks of one message together, because a secret may span several. Chunks with a secret become one chunk; others are written
+ * unchanged. The order of messages stays the same.
  */
 export function createRecordingWriter(clean: RecordingCleaner, write: (line: string) => void): RecordingWriter {
   let held: Held[] = [];
@@ -94,7 +94,7 @@ export function createRecordingWriter(clean: RecordingCleaner, write: (line: str
       const chunk = chunkOf(entry.msg);
       const session = sessionOf(entry);
       const current = open.get(session);
-      // Without a session it may be the end of any turn.
+      // Without a session id, it may end any turn.
       if (entry.msg.method === undefined) overAll();
       else if (current && current.key !== chunk?.key) over(current);
       if (chunk === undefined) held.push({ entry, run: undefined, isFirst: true });

@@ -1,29 +1,29 @@
-// A recording played back as an agent: each session is a script of its own. What the client says is looked up in it, and what the agent
-// said next is said again, until the client must speak.
+// Replays a recording as an agent. Each session is a script: the replay finds the client's message in it and sends the agent's next
+// messages, up to the next client message.
 import type { Message, Recorded } from './recording.ts';
 
 export type Player = {
   hear(message: Message): void;
-  /** The client has gone; returns what was different, in strict mode. */
+  /** The client disconnected. In strict mode, returns the difference from the recording. */
   end(): string | undefined;
 };
 
 export type PlayerOptions = {
   readonly strict: boolean;
   readonly send: (message: Message) => void;
-  /** Calls back after a time as it was recorded; at once, and before it returns, when there is none to wait. */
+  /** Calls back after the recorded delay; without a delay, before it returns. */
   readonly after: (ms: number, then: () => void) => void;
   /** The first difference, in strict mode. */
   readonly onDifference: (what: string) => void;
 };
 
-/** One script, and how far it has been played. */
+/** One script and its position. */
 type Script = {
   readonly entries: readonly Recorded[];
-  /** Client frames that have come: by index, with the id they came with. */
+  /** Client messages received, by index, with the id the client used. */
   readonly come: Map<number, unknown>;
   at: number;
-  /** The client's name for the session, when it is not the recorded one. */
+  /** The client's session id, if it differs from the recorded one. */
   sessionId: unknown;
   recordedId: unknown;
   isWaiting: boolean;
@@ -31,21 +31,21 @@ type Script = {
 
 const NO_SESSION = '';
 const OPENS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork']);
-/** Asked more often than was recorded, these are answered as the last time. */
+/** If the client sends these more often than recorded, they get the last recorded answer. */
 const REPEATABLE = new Set(['initialize', 'session/list', 'auth/status']);
 
 export function createPlayer(recording: readonly Recorded[], { strict, send, after, onDifference }: PlayerOptions): Player {
   const scripts = scriptsOf(recording);
   const loose = scripts.get(NO_SESSION) ?? script([]);
   const place = new Map(recording.map((entry, at) => [entry, at]));
-  /** What the client said, in the order in which it said it. */
+  /** The client's messages in recorded order. */
   const inOrder = [...scripts.values()]
     .flatMap((of) =>
       of.entries.flatMap((entry, index) => (entry.dir === 'client->agent' ? [{ of, index, at: place.get(entry) ?? 0 }] : [])),
     )
     .sort((a, b) => a.at - b.at);
-  /** The client's ids, by the script and the recorded id; and which script waits for the answer to a request of the agent's. */
-  const asked = new Map<string, { readonly of: Script; readonly index: number }>();
+  /** Requests that the replay sent to the client, by id, with the script that waits for the answer. */
+  const pending = new Map<string, { readonly of: Script; readonly index: number }>();
   let difference: string | undefined;
 
   function differs(what: string): void {
@@ -75,10 +75,12 @@ export function createPlayer(recording: readonly Recorded[], { strict, send, aft
       if (of.isWaiting) return;
     }
   }
-  /** What the client has left out is passed over once it has gone on to something else; an answer is waited for. */
+  /** Skips a request that the client left out, once the client has moved on; waits for a response. */
   function mayPass(of: Script, { msg }: Recorded): boolean {
     if (msg.method === undefined)
-      return !of.entries.slice(0, of.at).some((earlier, k) => isRequestOf(earlier, 'agent->client', msg.id) && asked.has(askedKey(of, k)));
+      return !of.entries
+        .slice(0, of.at)
+        .some((earlier, k) => isRequestOf(earlier, 'agent->client', msg.id) && pending.has(requestKey(of, k)));
     const later = [...of.come.keys()].some((index) => index > of.at);
     if (later) differs(`the client did not send ${String(msg.method)}`);
     return later;
@@ -86,15 +88,15 @@ export function createPlayer(recording: readonly Recorded[], { strict, send, aft
   function say(of: Script, { msg }: Recorded): void {
     if (msg.method === undefined) {
       const index = of.entries.findLastIndex((entry, k) => k < of.at && isRequestOf(entry, 'client->agent', msg.id));
-      // The request was left out, and so is its answer.
+      // The client left out the request, so its response is left out too.
       if (of.come.has(index)) send(renamed(of, { ...msg, id: of.come.get(index) }));
       return;
     }
-    if (msg.id !== undefined) asked.set(askedKey(of, of.at), { of, index: of.at });
-    send(renamed(of, msg.id === undefined ? msg : { ...msg, id: askedKey(of, of.at) }));
+    if (msg.id !== undefined) pending.set(requestKey(of, of.at), { of, index: of.at });
+    send(renamed(of, msg.id === undefined ? msg : { ...msg, id: requestKey(of, of.at) }));
   }
-  /** Ids of the agent's requests are ours: those of two sessions may be the same. */
-  const askedKey = (of: Script, index: number): string => `r${[...scripts.values()].indexOf(of)}.${index}`;
+  /** The replay assigns its own ids: two recorded sessions may use the same one. */
+  const requestKey = (of: Script, index: number): string => `r${[...scripts.values()].indexOf(of)}.${index}`;
 
   function renamed(of: Script, message: Message): Message {
     if (of.sessionId === of.recordedId) return message;
@@ -103,11 +105,11 @@ export function createPlayer(recording: readonly Recorded[], { strict, send, aft
   }
 
   function answered(message: Message): void {
-    const waiting = typeof message.id === 'string' ? asked.get(message.id) : undefined;
+    const waiting = typeof message.id === 'string' ? pending.get(message.id) : undefined;
     if (!waiting) return;
     const { of, index } = waiting;
     const { id } = (of.entries[index] as Recorded).msg;
-    asked.delete(message.id as string);
+    pending.delete(message.id as string);
     const answer = of.entries.findIndex(
       (entry, k) => k > index && entry.dir === 'client->agent' && entry.msg.method === undefined && entry.msg.id === id,
     );
@@ -128,13 +130,13 @@ export function createPlayer(recording: readonly Recorded[], { strict, send, aft
     return REPEATABLE.has(method) ? { of, index: of.entries.findLastIndex(isIt) } : undefined;
   }
   function scriptFor(method: string, sessionId: unknown): Script | undefined {
-    // The next one that was recorded, whatever became of it.
+    // The next recorded one, even if it failed.
     if (method === 'session/new' || method === 'session/fork')
       return inOrder.find(({ of, index }) => index >= of.at && !of.come.has(index) && of.entries[index]?.msg.method === method)?.of;
     if (typeof sessionId !== 'string') return loose;
     const known = [...scripts.values()].find((one) => one.sessionId === sessionId);
     if (known || !OPENS.has(method)) return known;
-    // A session of another name is loaded: that of the recording takes it.
+    // The client loads a session of another name: use the recorded one.
     const other = [...scripts.values()].find(({ entries, at }) => at === 0 && entries[0]?.msg.method === method);
     if (other) other.sessionId = sessionId;
     return other;
@@ -145,7 +147,7 @@ export function createPlayer(recording: readonly Recorded[], { strict, send, aft
       if (message.method === undefined) return answered(message);
       const found = find(message);
       if (!found || found.index < 0) {
-        differs(`${String(message.method)} is not in the recording, or not once more`);
+        differs(`${String(message.method)} is not in the recording again`);
         if (message.id !== undefined) send(failure(message.id, `The recording has no answer to ${String(message.method)}`));
         return;
       }
@@ -183,7 +185,7 @@ function script(entries: readonly Recorded[], sessionId: unknown = undefined): S
   return { entries, come: new Map(), at: 0, sessionId, recordedId: sessionId, isWaiting: false };
 }
 
-/** Parts a recording into a script for each session, and one for what belongs to none. */
+/** Splits a recording into one script per session, and one for messages without a session. */
 function scriptsOf(recording: readonly Recorded[]): Map<string, Script> {
   const bySession = new Map<string, Recorded[]>([[NO_SESSION, []]]);
   /** The session of each open request, by direction and id. */
@@ -202,7 +204,7 @@ function scriptsOf(recording: readonly Recorded[]): Map<string, Script> {
   return new Map([...bySession].map(([session, entries]) => [session, script(entries, session === NO_SESSION ? undefined : session)]));
 }
 
-/** Which session a session/new or session/fork led to, by its place. */
+/** The session that each session/new or session/fork created, by index. */
 function mintedBy(recording: readonly Recorded[]): Map<number, string> {
   const minted = new Map<number, string>();
   for (const [index, { dir, msg }] of recording.entries()) {
@@ -216,7 +218,7 @@ function mintedBy(recording: readonly Recorded[]): Map<number, string> {
   return minted;
 }
 
-/** Equal but for what was taken out of the recording. */
+/** Equal, except where the recording is redacted. */
 function isSame(recorded: unknown, heard: unknown): boolean {
   if (typeof recorded === 'string' && recorded.includes('[redacted')) return typeof heard === 'string';
   if (typeof recorded !== 'object' || recorded === null || typeof heard !== 'object' || heard === null) return Object.is(recorded, heard);

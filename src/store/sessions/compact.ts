@@ -1,5 +1,5 @@
-// Compacts sessions.jsonl to one line per session: every step of a session appends a line, so most lines are superseded after a while. A file with
-// nothing to remove is rewritten all the same: its first line then says that nobody need read it before it has doubled.
+// Compacts sessions.jsonl to one line per session: every step of a session appends a line, so most lines become obsolete. A file without
+// obsolete lines is rewritten too: its new first line tells readers to skip compaction until it has doubled.
 // docs/decisions/0014-session-store-lock.md
 import { lstatSync, rmSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -43,7 +43,7 @@ export async function compactSessionLog(dir: string, minBytes = COMPACT_FROM_BYT
   }
 }
 
-/** The new file is private to this user. Whoever shares the file, or made it read-only, wants it to stay so. */
+/** The new file is private to this user. A shared or read-only file is left alone. */
 const isPrivate = (found: Stats): boolean => found.isFile() && found.uid === process.getuid?.() && (found.mode & 0o677) === 0o600;
 
 async function compact(old: FileHandle, file: string, lock: RewriteLock): Promise<boolean> {
@@ -52,7 +52,7 @@ async function compact(old: FileHandle, file: string, lock: RewriteLock): Promis
   const state = await stateOf(bytes.subarray(0, read.bytes));
   if (!state) return false;
   const draft = draftOf(file);
-  rmSync(draft, { force: true }); // of a killed process that had our pid, as every process in a container may have
+  rmSync(draft, { force: true }); // a leftover of a killed process with our pid, which in a container is likely
   try {
     const text = linesOf(state).join('');
     const to = await open(draft, 'wx', 0o600);
@@ -71,7 +71,7 @@ async function compact(old: FileHandle, file: string, lock: RewriteLock): Promis
 /** Lines to parse before other events get their turn: about two milliseconds. */
 const LINES_AT_ONCE = 500;
 
-/** Undefined if another version wrote a line that is no record: it may hold more than we know. */
+/** Undefined if a line is not a known record: another version may have written it, and compaction would lose data. */
 async function stateOf(bytes: Buffer): Promise<SessionState | undefined> {
   const end = compactedBytes(bytes.toString('latin1', 0, 64));
   const lines = inOrder(linesIn(bytes.subarray(0, end)).lines, linesIn(bytes.subarray(end)).lines);
@@ -100,7 +100,7 @@ const textOf = (record: SessionRecord): string => {
   return `${JSON.stringify({ ...lineOf(record), ...(created !== undefined && !isGone && { created }) })}\n`;
 };
 
-/** JSON, but no record. A line that was cut off is no JSON. */
+/** Valid JSON, but no record. A truncated line is not JSON. */
 function isForeign(line: string): boolean {
   if (isFirstLine(line)) return false;
   try {

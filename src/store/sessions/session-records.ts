@@ -9,7 +9,7 @@ export type SessionRecord = {
   readonly additionalDirectories?: readonly string[] | undefined;
   /** When the line was written. */
   readonly at: string;
-  /** When the first line of the session was written, if this is a later one. Only compacted files hold it. */
+  /** When the first line of the session was written, if this is a later one. Only compacted files have it. */
   readonly created?: string | undefined;
   /** How the host tools were offered to its agent, and how far the agent got with them. */
   readonly tools?: { readonly transport: string; readonly state: string } | undefined;
@@ -53,14 +53,14 @@ export function createSessionState(): SessionState {
 const MAX_DIRECTORIES = 50;
 const MAX_DIRECTORY_CHARACTERS = 4000;
 
-/** All or none: with some of them, the session would silently come back with a part of its directories. */
+/** All or none: a part of the list would silently reopen the session with fewer directories. */
 const areDirectories = (value: unknown): value is readonly string[] =>
   Array.isArray(value) &&
   value.length > 0 &&
   value.length <= MAX_DIRECTORIES &&
   value.every((one) => typeof one === 'string' && one.length <= MAX_DIRECTORY_CHARACTERS);
 
-/** The line of a session that is gone says only which one it was. */
+/** The line of a removed session contains only its ids. */
 export function lineOf({ created: _, additionalDirectories, ...line }: SessionRecord): object {
   const { sessionId, agent, nativeId, at, isGone } = line;
   if (isGone) return { sessionId, agent, nativeId, at, isGone };
@@ -86,7 +86,7 @@ const LATE_END = ',"late":true}';
 const isLate = (line: string): boolean => line.endsWith(LATE_END);
 export const hasLate = (lines: readonly string[]): boolean => lines.some(isLate);
 
-/** Lines that a compaction carried over from the old file. What is no object was cut off, and is dropped. */
+/** Marks lines that a compaction carried over from the old file. Drops truncated lines. */
 export function markLate(lines: readonly string[]): readonly string[] {
   return lines
     .filter((line) => line.startsWith('{"') && line.endsWith('}'))
@@ -94,15 +94,15 @@ export function markLate(lines: readonly string[]): readonly string[] {
 }
 
 /**
- * The lines of a file in the order they were written. Late lines stand somewhere behind the compacted part, but were written to the old file:
- * before every other line that is not in the compacted part.
+ * Restores the order in which lines were written. Late lines come after the compacted part, but were written to the old file, before every
+ * other line after that part.
  */
 export function inOrder(compacted: readonly string[], others: readonly string[]): readonly string[] {
   if (!hasLate(others)) return [...compacted, ...others];
   return [...compacted, ...others.filter(isLate), ...others.filter((line) => !isLate(line))];
 }
 
-// The first line of a compacted file says how long the compacted part is: the file need not be read before it has doubled.
+// The first line of a compacted file gives the length of the compacted part: it needs no compaction before it has doubled.
 const FIRST_LINE = /^\{"compacted":(\d+),"at":"[^"]*"\}\n/;
 
 export const firstLine = (text: string): string =>

@@ -20,11 +20,11 @@ export type { SessionRecord } from './session-records.ts';
 
 export type SessionLog = {
   append(record: SessionRecord): void;
-  /** The newest record of each session that is not gone, in the order they were written. Reads the file again only if it has grown. */
+  /** The newest record of each existing session, in the order written. Reads the file again only if it has grown. */
   records(): ReadonlyMap<string, SessionRecord>;
   /** Sessions of an agent that must not be listed. */
   isHidden(agent: string, nativeId: string): boolean;
-  /** The same for lines written since this log was created. It does not read the lines before that, which may be many. */
+  /** Like `isHidden`, for lines written since this log was created. It skips the earlier lines, which may be many. */
   wasHiddenLately(agent: string, nativeId: string): boolean;
 };
 
@@ -48,7 +48,7 @@ export function createSessionLog(dir: string, onProblem: (error: unknown) => voi
   };
 }
 
-/** Whether the file is at least this long and has doubled since it was compacted, or a compaction was killed before it was done. */
+/** Whether the file is at least this long and has doubled since its last compaction, or a compaction was killed. */
 export function isCompactionDue(dir: string, minBytes: number): boolean {
   const file = sessionsFile(dir);
   if (needsRecovery(file)) return true;
@@ -62,7 +62,7 @@ export function isCompactionDue(dir: string, minBytes: number): boolean {
   }
 }
 
-/** How far a file has been read, and which file that was: its inode number and its first bytes. */
+/** How far a file was read, and which file: its inode number and first bytes. */
 type Place = { readonly bytes: number; readonly ino: number; readonly head: string };
 const NOTHING_READ: Place = { bytes: 0, ino: Number.NaN, head: '' };
 
@@ -76,7 +76,7 @@ function endOf(file: string): Place {
   }
 }
 
-/** The state that the lines from there on add up to, with those that were appended since the last call. */
+/** The state from that position on; each call adds the new lines. */
 function createReader(file: string, from: Place, onProblem: (error: unknown) => void): () => SessionState {
   let place = from;
   let state = createSessionState();
@@ -85,7 +85,7 @@ function createReader(file: string, from: Place, onProblem: (error: unknown) => 
     if (place.bytes > 0) {
       const more = readLines(fd, place.bytes, size);
       if (!hasLate(more.lines)) return more;
-      forget(); // the order of lines that were read already has changed
+      forget(); // the order of lines already read has changed
     }
     const compacted = readLines(fd, 0, Math.min(size, compactedBytes(head)));
     const others = readLines(fd, compacted.bytes, size);
@@ -100,7 +100,7 @@ function createReader(file: string, from: Place, onProblem: (error: unknown) => 
     try {
       const { size, ino } = fstatSync(fd);
       const head = readHead(fd);
-      // Another file, since it was compacted, or the same file cut short.
+      // A different file after a compaction, or a truncated one.
       if (ino !== place.ino || size < place.bytes || !head.startsWith(place.head)) forget();
       const { lines, bytes } = readFrom(fd, size, head);
       for (const line of lines) {

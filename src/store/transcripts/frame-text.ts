@@ -1,5 +1,4 @@
-// The text of a chunk where it stands in the frame. Nearly all frames are chunks, written in one of a few ways; those are read
-// without a parse.
+// Finds a chunk's text in its frame. Nearly all frames are chunks in one of a few layouts, which need no parse.
 import { type Frame, isAt } from '../../wire/frame.ts';
 import { stringEnd } from '../../wire/json-path.ts';
 import { isLarge } from '../../wire/scanner/large-frame.ts';
@@ -19,19 +18,19 @@ const BEGINNINGS = KINDS.map(([kind, role]) => ({
 const END = Buffer.from('}}}}');
 const QUOTE = 0x22;
 
-/** Where in the frame the text lies, still escaped. */
+/** The position of the text in the frame, still escaped. */
 export type ChunkSpan = { readonly role: Role; readonly start: number; readonly end: number };
 
 export const roleOf = (kind: unknown): Role | undefined => KINDS.find(([name]) => name === kind)?.[1];
 
-/** Undefined when it is not a chunk of text and nothing else, or is written in another way. */
+/** Undefined for anything but a plain text chunk in a known layout. */
 export function chunkSpan(frame: Frame): ChunkSpan | undefined {
   const { text } = frame;
   const role = text && factOf(frame, roleOfTemplate);
   return role ? { role, start: text.start + 1, end: text.end - 1 } : chunkIn(frame);
 }
 
-/** The role of the chunks of a template, if the text in which they differ is the text of the chunk. */
+/** The role of a template's chunks, if the varying part is the chunk's text. */
 function roleOfTemplate(frame: Frame): Role | undefined {
   const chunk = chunkIn(frame);
   return chunk && chunk.start - 1 === frame.text?.start ? chunk.role : undefined;
@@ -45,7 +44,7 @@ function chunkIn(frame: Frame): ChunkSpan | undefined {
     if (!isAt(bytes, sessionId.end, beginning)) continue;
     const start = sessionId.end + beginning.length;
     const close = end - END.length - 1;
-    // The first quote behind it is usually the last one too; else escapes must be counted.
+    // The first quote after it usually ends the string; otherwise escapes must be counted.
     if (bytes.indexOf(QUOTE, start) !== close && stringEnd(bytes, start - 1) !== close + 1) return undefined;
     return isAt(bytes, close + 1, END) ? { role, start, end: close } : undefined;
   }

@@ -1,4 +1,4 @@
-// The transcripts of the sessions that something is said in: their lines wait in memory for a moment, and then go to a file each.
+// The transcripts of active sessions. Lines wait in memory briefly, then each session's lines go to its file.
 import { appendLines } from '../append-lines.ts';
 import { dropSpare, PendingBlocks, PendingLines } from './pending-lines.ts';
 import { appendStats, removeStats, type TurnStats } from './session-stats.ts';
@@ -8,23 +8,23 @@ import { removeTranscript, transcriptFile } from './transcript-files.ts';
 export type Kept = {
   readonly transcript: Transcript;
   readonly lines: PendingLines;
-  /** How much of it could not be written, in bytes, and when that is tried again. */
+  /** The bytes that could not be written, and when to try again. */
   lost: number;
   retryAt: number;
-  /** What its agent says now has been said before. */
+  /** The agent replays earlier messages, which are already recorded. */
   isReplay: boolean;
 };
 
 export type OpenTranscripts = {
   of(sessionId: string): Kept;
   turnEnded(turn: TurnStats): void;
-  /** What has come is on disk in a moment. */
+  /** Schedules a write. */
   writeSoon(): void;
   writeAll(): void;
-  /** Nothing of the session is kept, nor of what is still said of it, until it is there `again`. Returns what was kept of it. */
+  /** Stops recording the session, also later updates, until `again`. Returns its state. */
   forget(sessionId: string): Kept | undefined;
   again(sessionId: string): void;
-  /** Everything is on disk, also what was still coming. */
+  /** Writes everything, including incomplete messages. */
   close(): void;
 };
 
@@ -36,13 +36,13 @@ export type TranscriptOptions = {
 };
 
 const WRITE_EVERY_MS = 250;
-/** A write takes as long as many frames: while so many sessions are busy, they are written less often. */
+/** A write takes as long as many frames: with this many active sessions, write less often. */
 const MANY_SESSIONS = 64;
 const WRITE_MANY_EVERY_MS = 1000;
 const WRITE_BYTES = 256 * 1024;
-/** So many files, and then it is the turn of frames again. */
+/** The files written before frames get a turn. */
 const FILES_AT_ONCE = 16;
-/** A disk that is full may have room again. */
+/** A full disk may have space again later. */
 const RETRY_MS = 30_000;
 
 export function createOpenTranscripts({ dir, clean, now, onProblem }: TranscriptOptions): OpenTranscripts {
@@ -51,7 +51,7 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
   const dirty = new Set<string>();
   const forgotten = new Set<string>();
   let endedTurns: TurnStats[] = [];
-  /** There from when something is to be written until it is. */
+  /** Set while lines wait to be written. */
   let timer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
   let hasWaited = false;
@@ -85,7 +85,7 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
     hasWaited = true;
     timer = setTimeout(whenDue, WRITE_MANY_EVERY_MS - WRITE_EVERY_MS).unref();
   }
-  /** Those that were due, a few at a time; what is said in one of them meanwhile is written with it. */
+  /** Writes the due sessions, a few at a time, including lines that arrive meanwhile. */
   function writeSome(due: readonly string[], done: number): void {
     const end = done + FILES_AT_ONCE;
     for (const sessionId of due.slice(done, end)) write(sessionId);
@@ -102,7 +102,7 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
     writeStats();
     rest();
   }
-  /** Nothing is being written. */
+  /** Called when nothing is pending. */
   function rest(): void {
     clearTimeout(timer);
     clearImmediate(immediate);
@@ -132,7 +132,9 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
     } catch (error) {
       kept.retryAt = now() + RETRY_MS;
       const { code, message } = error as NodeJS.ErrnoException;
-      onProblem(new Error(`${file} cannot be written (${code ?? message}); it is tried again every half minute, and says what is missing`));
+      onProblem(
+        new Error(`${file} cannot be written (${code ?? message}); switchboard retries every 30 seconds and notes the missing part`),
+      );
     }
   }
   function writeStats(): void {

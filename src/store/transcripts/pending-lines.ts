@@ -1,15 +1,15 @@
-// Lines that are about to be written, as bytes outside of V8's heap: as strings its collector would move them about, and in the end they are
-// made into bytes all the same. Those of all sessions lie one behind the other in a few large blocks, and each session knows which are its own.
+// Lines that wait to be written, as bytes outside V8's heap: the garbage collector would move strings around, and they become bytes in the
+// end anyway. All sessions share a few large blocks, and each session knows its own ranges.
 
 const BLOCK_BYTES = 64 * 1024;
-/** Up to here it is cheaper to reckon with the longest spelling than to ask how long it is. */
+/** Up to this length, assuming the longest encoding is cheaper than measuring it. */
 const SHORT_CHARACTERS = 300;
 const BYTES_OF_CHARACTER = 3;
 
-/** `bytes[0..used)` is taken, and `waiting` of that is not written yet. */
+/** `bytes[0..used)` is in use; `waiting` of these bytes are not written yet. */
 type Block = { readonly bytes: Buffer; used: number; waiting: number };
 
-/** The blocks of all sessions together. */
+/** The blocks of all sessions. */
 export class PendingBlocks {
   #current: Block = newBlock(0);
   #spare: Block[] = [];
@@ -28,7 +28,7 @@ export class PendingBlocks {
     if (block !== this.#current && block.bytes.length === BLOCK_BYTES) this.#spare.push(block);
   }
 
-  /** For when nothing is being said. */
+  /** For idle times. */
   dropSpare(): void {
     this.#spare = [];
   }
@@ -36,10 +36,10 @@ export class PendingBlocks {
 
 const newBlock = (length: number): Block => ({ bytes: Buffer.allocUnsafe(length), used: 0, waiting: 0 });
 
-/** Those of one session. */
+/** The pending lines of one session. */
 export class PendingLines {
   readonly #all: PendingBlocks;
-  /** In order: a block, and where in it they begin and end. */
+  /** In order: a block, and the start and end of a range in it. */
   #blocks: Block[] = [];
   #bounds: number[] = [];
   #length = 0;
@@ -64,7 +64,7 @@ export class PendingLines {
     this.#added(block, bytes.copy(block.bytes, block.used, start, end));
   }
 
-  /** What there is, in one piece; to be written before anything is added anywhere. */
+  /** Everything pending, in one piece; the caller must write it before anything is added. */
   take(): Buffer {
     const [only] = this.#blocks;
     const [start, end] = this.#bounds;
@@ -75,7 +75,7 @@ export class PendingLines {
 
   clear(): void {
     for (let k = 0; k < this.#blocks.length; k++) this.#all.written(this.#blocks[k] as Block, this.#lengthOf(k));
-    // Not by new ones: V8 takes an empty list for one of numbers, and what it compiled for that is of no use for blocks.
+    // Clears instead of replacing: V8 assumes that a new empty array holds numbers, and the code compiled for that must be discarded.
     this.#blocks.length = 0;
     this.#bounds.length = 0;
     this.#length = 0;
@@ -107,26 +107,26 @@ export class PendingLines {
   }
 }
 
-// Buffers of one small size that are used over and over. With a thousand sessions, making a new one for each turn of each of them is work
-// for V8's collector, which has to follow what lives for a second through all of its generations.
+// A pool of small buffers. With a thousand sessions, a new buffer per turn would burden the garbage collector, which moves short-lived
+// objects through all generations.
 export const SPARE_BYTES = 4000;
-/** As many as there are sessions in a busy process; they are let go of as soon as it is at rest. */
+/** As many as a busy process has sessions; released when the process becomes idle. */
 const MOST_SPARE = 1024;
 
 const spare: Buffer[] = [];
 
-/** At least `bytes` long; what is in it is whatever was. */
+/** At least `bytes` long, with undefined content. */
 export function takeBuffer(bytes: number): Buffer {
   if (bytes > SPARE_BYTES) return Buffer.allocUnsafe(bytes);
   return spare.pop() ?? Buffer.allocUnsafe(SPARE_BYTES);
 }
 
-/** Nobody else must hold on to it. */
+/** The caller must not use the buffer afterwards. */
 export function giveBack(buffer: Buffer): void {
   if (buffer.length === SPARE_BYTES && spare.length < MOST_SPARE) spare.push(buffer);
 }
 
-/** For when nothing is being said. */
+/** For idle times. */
 export function dropSpare(): void {
   spare.length = 0;
 }

@@ -1,4 +1,4 @@
-// Transcripts do not stay for ever. Once a day one of the processes looks after them, be it on its way out: many live only for a turn.
+// Deletes old transcripts. One process per day does this, possibly when it exits: many processes run for one turn only.
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { compactStats } from './session-stats.ts';
@@ -10,18 +10,18 @@ const DAY_MS = 86_400_000;
 const FIRST_MS = 5000;
 const LOOK_EVERY_MS = 3_600_000;
 
-/** Does what is due today, and says whether anything was. */
+/** Does today's cleanup if it is due, and reports whether it was. */
 export function tidyTranscripts(dir: string, bounds: Retention, nowMs: number): boolean {
   const mark = path.join(dir, '.tidied');
   const lastMs = statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (nowMs - lastMs < DAY_MS || !existsSync(dir)) return false;
-  writeFileSync(mark, '', { mode: 0o600 }); // first, so that nobody else begins
+  writeFileSync(mark, '', { mode: 0o600 }); // first, so that no other process starts
   pruneTranscripts(dir, bounds, nowMs);
   compactStats(dir);
   return true;
 }
 
-/** Soon, when nobody waits for anything else, and from then on as often as it is due; returns how to end that. */
+/** Cleans up when the process is idle, then whenever it is due; returns how to stop. */
 export function keepTidy(dir: string, bounds: Retention, onProblem: (error: unknown) => void): () => void {
   const tidy = () => {
     try {

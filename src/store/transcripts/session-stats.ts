@@ -1,4 +1,4 @@
-// What a list of sessions shows besides their ids: title, turns, usage. One line per turn, so that a list need not read the transcripts.
+// Title, turns and usage for a list of sessions. One line per turn, so that a list need not read the transcripts.
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { JsonObject } from '../../json-object.ts';
@@ -28,7 +28,7 @@ export function appendStats(dir: string, turns: readonly TurnStats[]): void {
   appendToCurrent(fileIn(dir), turns.map((turn) => `${JSON.stringify(turn)}\n`).join(''));
 }
 
-/** By session. A line is one turn, or the sum of many. */
+/** By session. A line covers one turn, or is a sum of many. */
 export function readStats(dir: string): ReadonlyMap<string, SessionStats> {
   return sumsOf(readJsonLines(fileIn(dir)) ?? []);
 }
@@ -39,7 +39,7 @@ function sumsOf(lines: readonly JsonObject[]): Map<string, Sum> {
     const { sessionId, t, turns, title, stopReason, stopReasons, usage } = line as Partial<SessionStats>;
     if (typeof sessionId !== 'string' || typeof t !== 'number') continue;
     const known = bySession.get(sessionId);
-    if (known?.t === t && turns === undefined) continue; // the same turn: a line is there twice if the file was replaced meanwhile
+    if (known?.t === t && turns === undefined) continue; // a duplicate line, because the file was replaced meanwhile
     const sum: Sum = known ?? { sessionId, t, turns: 0, title, stopReason, stopReasons: {}, usage };
     bySession.set(sessionId, sum);
     sum.t = t;
@@ -53,7 +53,7 @@ function sumsOf(lines: readonly JsonObject[]): Map<string, Sum> {
   return bySession;
 }
 
-/** Added to in place: there may be very many lines, and a user waits for the list. */
+/** Mutable: there may be very many lines, and a user waits for the list. */
 type Sum = { -readonly [Key in keyof SessionStats]: SessionStats[Key] } & { stopReasons: Record<string, number> };
 
 const COMPACT_ABOVE_BYTES = 4 * 1024 * 1024;
@@ -63,15 +63,15 @@ export function compactStats(dir: string, aboveBytes = COMPACT_ABOVE_BYTES): voi
   const file = fileIn(dir);
   if (sizeOf(file) <= aboveBytes) return;
   const sums = (lines: readonly string[]) => [...sumsOf(jsonLines(lines)).values()].map((stats) => JSON.stringify(stats));
-  rewriteLines(file, sums, asTheyAre); // if another process has the lock, it does the same
+  rewriteLines(file, sums, asTheyAre); // another process with the lock does the same
 }
 
 const asTheyAre = (lines: readonly string[]): readonly string[] => lines;
 
-/** Another process rewrites the file in a few milliseconds; one that was killed holds no lock. */
+/** Another process rewrites the file in a few milliseconds; a killed one holds no lock. */
 const MAX_WAIT_MS = 2000;
 
-/** Removes the lines of a deleted session: its title must not stay behind. */
+/** Removes the lines of a deleted session, because they contain its title. */
 export function removeStats(dir: string, sessionId: string): void {
   const file = fileIn(dir);
   if (sizeOf(file) === 0) return;

@@ -1,4 +1,4 @@
-// Transcripts on disk: a file of JSON lines for each session.
+// Transcript files: one file of JSON lines per session.
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import type { TranscriptRecord } from './transcript-record.ts';
 
 export const transcriptsDir = (stateDir: string): string => path.join(stateDir, 'transcripts');
 
-/** Session ids are the agents' own and may be anything; what is no plain name goes by its hash. */
+/** Agents choose session ids; an id that is no plain file name is hashed. */
 export function transcriptFile(dir: string, sessionId: string): string {
   const isPlain = /^[A-Za-z0-9_][\w.-]{0,99}$/.test(sessionId) && sessionId !== 'index';
   const name = isPlain ? sessionId : `~${createHash('sha256').update(sessionId).digest('hex').slice(0, 32)}`;
@@ -16,7 +16,7 @@ export function transcriptFile(dir: string, sessionId: string): string {
 
 export const hasTranscript = (dir: string, sessionId: string): boolean => existsSync(transcriptFile(dir, sessionId));
 
-/** Undefined when there is none. Of one that is longer than `mostBytes` the end, and in place of the rest how much that is. */
+/** Undefined if there is none. Above `mostBytes`, returns the end and the size of the omitted part. */
 export function readTranscript(
   dir: string,
   sessionId: string,
@@ -30,13 +30,13 @@ export function readTranscript(
   return found.before === 0 ? records : [{ kind: 'omitted', bytes: found.before, t: records[0]?.t ?? 0 }, ...records];
 }
 
-/** What is torn or no object is passed over. */
+/** Skips incomplete lines and lines that are no object. */
 export function readJsonLines(file: string): readonly JsonObject[] | undefined {
   const found = readText(file, Number.POSITIVE_INFINITY);
   return found && jsonLines(found.text.split('\n'));
 }
 
-/** The end of a file in whole lines, and how many bytes stand before it. */
+/** The end of a file in whole lines, and the number of bytes before it. */
 function readText(file: string, mostBytes: number): { readonly text: string; readonly before: number } | undefined {
   let fd: number;
   try {
@@ -76,7 +76,7 @@ export function removeTranscript(dir: string, sessionId: string): boolean {
   return true;
 }
 
-/** Removes transcripts that are too old, and the oldest while there are too many. */
+/** Deletes transcripts that are too old, then the oldest while there are too many. */
 export function pruneTranscripts(dir: string, bounds: { readonly maxAgeMs: number; readonly maxTotalBytes: number }, nowMs: number): void {
   if (!existsSync(dir)) return;
   const files = readdirSync(dir).flatMap((name) => {

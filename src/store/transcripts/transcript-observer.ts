@@ -1,4 +1,4 @@
-// Looks on at the editor's leg and writes down what is said in each session. Frames are only noted when they pass, and read afterwards.
+// Observes the client connection and writes the transcript of each session. Frames are only queued when they pass, and read later.
 
 import type { Frame } from '../../wire/frame.ts';
 import { type Observer, patchedId, patchedText } from '../../wire/observer.ts';
@@ -11,19 +11,19 @@ import { hasTranscript } from './transcript-files.ts';
 import { promptSpan, stopReasonIn } from './turn-frames.ts';
 
 export type TranscriptObserver = Observer & {
-  /** What has been said so far is on disk, but for messages that are still coming. */
+  /** Writes everything so far, except incomplete messages. */
   settle(): void;
-  /** The session has been deleted: nothing of it is kept, nor of what is still said of it, until it is opened again. */
+  /** The session was deleted: discards it, and later updates of it, until it is opened again. */
   forget(sessionId: string): void;
-  /** Everything is on disk. */
+  /** Writes everything. */
   close(): void;
 };
 
-/** A request without an answer: of the editor's, or put to it; and of its `params` what its answer is read with. */
-type Asked = { readonly method: string; readonly sessionId: string | undefined; readonly params: Fields };
+/** A pending request, from or to the client, with the `params` needed to read its response. */
+type PendingRequest = { readonly method: string; readonly sessionId: string | undefined; readonly params: Fields };
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What passed and has not been read yet. */
+/** A frame that has not been read yet. */
 type Passed = {
   readonly frame: Frame | undefined;
   readonly line: string;
@@ -31,14 +31,14 @@ type Passed = {
   readonly isReceived: boolean;
 };
 
-/** Reading and redacting it would hold up others; that it was there is noted. */
+/** Reading and redacting a larger frame would delay other work; the transcript only notes it. */
 const MAX_FRAME_BYTES = 256 * 1024;
 const MAX_WAITING = 100_000;
-/** A moment, in which more may come, unless there is much to read or to hold on to: whoever answers at once is not held up by it. */
+/** Waits for more frames, unless many are queued: an immediate answer is not delayed by reading its request. */
 const READ_MS = 5;
 const READ_FRAMES = 256;
 const READ_BYTES = 256 * 1024;
-const MOST_ASKED = 10_000;
+const MAX_PENDING = 10_000;
 const NO_PATCHES: readonly Patch[] = [];
 const NOTHING: Fields = {};
 const PLAIN_ID = /^(?:[1-9]\d{0,14}|0|"[^"\\]*")$/;
@@ -56,13 +56,13 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
   const transcripts = createOpenTranscripts(options);
   const byToken = new Map<string, Kept>();
   const named = new InternedMap<Kept>();
-  const fromClient = new Map<string, Asked>();
-  const toClient = new Map<string, Asked>();
-  /** A frame by itself is an update that goes to the editor as it came: nearly all are. */
+  const fromClient = new Map<string, PendingRequest>();
+  const toClient = new Map<string, PendingRequest>();
+  /** A bare frame is an update forwarded unchanged, as nearly all are. */
   let waiting: (Frame | Passed)[] = [];
   let waitingBytes = 0;
-  /** Whether a question to the editor may be among what waits. */
-  let hasQuestion = false;
+  /** Whether a request to the client may be among the queued frames. */
+  let mayHaveRequest = false;
   let readTimer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
 
@@ -79,13 +79,13 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     readTimer = undefined;
     immediate = undefined;
     waitingBytes = 0;
-    hasQuestion = false;
+    mayHaveRequest = false;
     const passed = waiting;
     waiting = [];
     for (let k = 0; k < passed.length; k++) readOne(passed[k] as Frame | Passed);
     transcripts.writeSoon();
   }
-  /** The same id comes with every chunk. */
+  /** Caches the last session, because every chunk repeats its id. */
   function keptOfFrame(frame: Frame): Kept | undefined {
     const known = frame.session && named.get(frame.session);
     if (known) return known;
@@ -94,7 +94,7 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     if (kept && frame.session) named.set(frame.session, kept);
     return kept;
   }
-  /** As a token of JSON. */
+  /** By the JSON token of the session id. */
   function keptByToken(token: string): Kept {
     const kept = byToken.get(token) ?? transcripts.of(JSON.parse(token));
     byToken.set(token, kept);
@@ -106,7 +106,7 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
       if ('isReceived' in one) read(one);
       else update(one, NO_PATCHES);
     } catch (error) {
-      onProblem(error); // a frame of a shape nobody thought of: the next one may be better
+      onProblem(error); // a frame of an unexpected shape; continue with the next one
     }
   }
   function read({ frame, line, patches, isReceived }: Passed): void {
@@ -120,35 +120,35 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     if (message.id === undefined) return updateOf(params);
     const sessionId = typeof params?.sessionId === 'string' ? params.sessionId : undefined;
     const open = isReceived ? fromClient : toClient;
-    if (!(isReceived ? FROM_CLIENT : TO_CLIENT).has(method) || open.size >= MOST_ASKED) return;
+    if (!(isReceived ? FROM_CLIENT : TO_CLIENT).has(method) || open.size >= MAX_PENDING) return;
     open.set(id, { method, sessionId, params: neededLater(method, params ?? {}) });
     if (isReceived && sessionId !== undefined) begin(method, sessionId, params ?? {});
   }
-  /** A prompt of a text and nothing else is taken as it stands. False if it is another one. */
+  /** Records a text-only prompt as it is. False for any other prompt. */
   function takePlainPrompt(frame: Frame): boolean {
-    const span = frame.method === 'session/prompt' && fromClient.size < MOST_ASKED ? promptSpan(frame) : undefined;
+    const span = frame.method === 'session/prompt' && fromClient.size < MAX_PENDING ? promptSpan(frame) : undefined;
     const sessionId = span && sessionIdOf(frame);
     if (!span || sessionId === undefined) return false;
     fromClient.set(idOf(frame, NO_PATCHES), { method: 'session/prompt', sessionId, params: NOTHING });
     transcripts.of(sessionId).transcript.prompt(frame.bytes, span.start, span.end);
     return true;
   }
-  /** Nothing is left to do about an answer that nobody waits for here, or that says no more than why its turn ended. False if it is another one. */
+  /** Handles a response that no request here awaits, or that only ends its turn. False for any other response. */
   function takePlainEnd(frame: Frame, patches: readonly Patch[]): boolean {
     if (frame.kind !== 'response') return false;
     const id = idOf(frame, patches);
-    const asked = fromClient.get(id);
-    if (!asked) return true;
-    const stopReason = asked.method === 'session/prompt' ? stopReasonIn(frame) : undefined;
-    if (stopReason === undefined || asked.sessionId === undefined) return false;
+    const request = fromClient.get(id);
+    if (!request) return true;
+    const stopReason = request.method === 'session/prompt' ? stopReasonIn(frame) : undefined;
+    if (stopReason === undefined || request.sessionId === undefined) return false;
     fromClient.delete(id);
-    endTurn(asked.sessionId, transcripts.of(asked.sessionId), { stopReason }, undefined);
+    endTurn(request.sessionId, transcripts.of(request.sessionId), { stopReason }, undefined);
     return true;
   }
   function begin(method: string, sessionId: string, params: Fields): void {
     if (OPENS.has(method)) transcripts.again(sessionId);
     const kept = transcripts.of(sessionId);
-    // What an agent says while it loads has been said before; if it was before our time, it is news to us.
+    // An agent replays earlier messages while it loads. Without a transcript of them, record them.
     if (method === 'session/load') kept.isReplay = hasTranscript(dir, sessionId);
     if (method === 'session/prompt') kept.transcript.add({ kind: 'prompt', ...promptText(params.prompt) });
   }
@@ -167,12 +167,12 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
   function updateOf(params: Fields | undefined): void {
     if (typeof params?.sessionId !== 'string' || typeof params.update !== 'object' || params.update === null) return;
     const news = params.update as Fields;
-    // A session of which nothing is kept costs nothing: many are opened and never used.
+    // A session without recorded updates costs nothing: many are opened and never used.
     if (!KEPT_UPDATES.has(String(news.sessionUpdate))) return;
     const kept = transcripts.of(params.sessionId);
     if (!kept.isReplay) kept.transcript.update(news);
   }
-  /** A large prompt or answer: what it was about is known, what it said is not kept. */
+  /** A large prompt or response: records what it was about, not its content. */
   function large(frame: Frame, patches: readonly Patch[], isReceived: boolean): void {
     const span = frame.sessionId;
     if (frame.kind === 'response') {
@@ -185,14 +185,14 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     transcripts.of(sessionId).transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
   }
 
-  function answerOfClient(open: Map<string, Asked>, id: string, { result }: Fields): void {
-    const asked = open.get(id);
+  function answerOfClient(open: Map<string, PendingRequest>, id: string, { result }: Fields): void {
+    const request = open.get(id);
     open.delete(id);
-    if (asked?.sessionId === undefined) return;
+    if (request?.sessionId === undefined) return;
     const { outcome, optionId } = ((result as Fields | undefined)?.outcome ?? {}) as Fields;
-    const { toolCall, options } = asked.params as { toolCall?: Fields; options?: readonly Fields[] };
+    const { toolCall, options } = request.params as { toolCall?: Fields; options?: readonly Fields[] };
     const option = options?.find((one) => one.optionId === optionId);
-    transcripts.of(asked.sessionId).transcript.add({
+    transcripts.of(request.sessionId).transcript.add({
       kind: 'permission',
       ...{ toolCallId: toolCall?.toolCallId, title: toolCall?.title },
       outcome: typeof outcome === 'string' ? outcome : 'failed',
@@ -200,12 +200,12 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     });
   }
   function answerToClient(id: string, { result, error }: Fields): void {
-    const asked = fromClient.get(id);
+    const request = fromClient.get(id);
     fromClient.delete(id);
-    if (!asked) return;
-    const { method, params } = asked;
+    if (!request) return;
+    const { method, params } = request;
     const answer = (result ?? {}) as Fields;
-    const sessionId = asked.sessionId ?? (typeof answer.sessionId === 'string' ? answer.sessionId : undefined);
+    const sessionId = request.sessionId ?? (typeof answer.sessionId === 'string' ? answer.sessionId : undefined);
     if (sessionId === undefined) return;
     if (method === 'session/new' || method === 'session/fork') return transcripts.again(String(answer.sessionId));
     const kept = transcripts.of(sessionId);
@@ -232,19 +232,19 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
   return {
     skips: { receivedNotes: true },
     received: (frame) => {
-      if (frame.kind === 'response' ? toClient.size > 0 || hasQuestion : frame.kind === 'request' && FROM_CLIENT.has(frame.method ?? ''))
+      if (frame.kind === 'response' ? toClient.size > 0 || mayHaveRequest : frame.kind === 'request' && FROM_CLIENT.has(frame.method ?? ''))
         note({ frame, line: '', patches: NO_PATCHES, isReceived: true }, frame.end - frame.start);
     },
     sent(frame, patches) {
       const { kind, method, start, end } = frame;
       if (kind === 'notification' && method === 'session/update')
         return note(patches.length === 0 ? frame : { frame, line: '', patches, isReceived: false }, end - start);
-      const isQuestion = TO_CLIENT.has(method ?? '');
-      if (isQuestion) hasQuestion = true;
-      if (isQuestion || kind === 'response') note({ frame, line: '', patches, isReceived: false }, end - start);
+      const isRequest = TO_CLIENT.has(method ?? '');
+      if (isRequest) mayHaveRequest = true;
+      if (isRequest || kind === 'response') note({ frame, line: '', patches, isReceived: false }, end - start);
     },
     sentLine: (line) => {
-      hasQuestion = true; // it may be one
+      mayHaveRequest = true; // it may be a request
       note({ frame: undefined, line, patches: NO_PATCHES, isReceived: false }, line.length);
     },
     refused: () => {},
@@ -265,20 +265,20 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
   };
 }
 
-/** The id of a request or an answer as it leaves, in the spelling of `JSON.stringify`. */
+/** The id of an outgoing request or response, as `JSON.stringify` writes it. */
 function idOf(frame: Frame, patches: readonly Patch[]): string {
   const text = patchedId(frame, patches) ?? 'null';
   return PLAIN_ID.test(text) ? text : JSON.stringify(JSON.parse(text));
 }
 
-/** Not the words of a prompt: an agent that does not answer may be sent very many. */
+/** Not the text of a prompt: the client may send very many to an agent that does not answer. */
 function neededLater(method: string, { cwd, modeId, toolCall, options }: Fields): Fields {
   if (method === 'session/prompt') return NOTHING;
   const { toolCallId, title } = (toolCall ?? {}) as Fields;
   return { cwd, modeId, toolCall: { toolCallId, title }, options };
 }
 
-/** The words of a prompt; what is not text stands beside them, without its data. */
+/** The text of a prompt; other content is listed without its data. */
 function promptText(prompt: unknown): { text: string; other?: readonly unknown[] } {
   const texts: string[] = [];
   const other: unknown[] = [];

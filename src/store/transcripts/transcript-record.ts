@@ -1,4 +1,4 @@
-// One line of a transcript: what was said or done in a session, as it was in the end.
+// One entry of a transcript: a message or an action of a session in its final state.
 
 export type ToolRecord = {
   readonly toolCallId: string;
@@ -14,7 +14,7 @@ export type ToolRecord = {
 export type Entry =
   | { readonly kind: 'opened'; readonly sessionId: string; readonly method: string; readonly cwd?: string | undefined }
   | { readonly kind: 'prompt'; readonly text: string; readonly other?: readonly unknown[] }
-  /** `more`: the message goes on in the next entry of its role. */
+  /** `more`: the message continues in the next entry of its role. */
   | { readonly kind: 'message'; readonly role: 'agent' | 'thought' | 'user'; readonly text: string; readonly more?: true }
   | { readonly kind: 'block'; readonly role: 'agent' | 'thought' | 'user'; readonly content: unknown }
   | ({ readonly kind: 'tool' } & ToolRecord)

@@ -1,21 +1,21 @@
-// What is known of sessions from their transcripts, for agents that keep no memory of their own.
+// Reads sessions from their transcripts, for agents that do not store them.
 import { readStats, type SessionStats } from './session-stats.ts';
 import { readTranscript } from './transcript-files.ts';
 import type { TranscriptObserver } from './transcript-observer.ts';
 import { type Update, updatesOf } from './transcript-updates.ts';
 
 export type TranscriptSource = {
-  /** What would tell the session again; undefined when there is no transcript of it. */
+  /** The updates that replay the session; undefined if there is no transcript. */
   updates(sessionId: string): readonly Update[] | undefined;
   stats(): ReadonlyMap<string, SessionStats>;
-  /** The session has been deleted. */
+  /** The session was deleted. */
   forget(sessionId: string): void;
 };
 
-/** Nobody reads more of it, and reading it holds up everyone. The end counts. */
+/** Nobody reads more, and reading blocks the process. The end of the transcript counts. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
-/** `tap` has what is still in memory; what cannot be read is told of, and counts as not there. */
+/** `observer` has the lines that are still in memory. An unreadable transcript is reported and counts as missing. */
 export function createTranscriptSource(
   dir: string,
   observer: Pick<TranscriptObserver, 'settle' | 'forget'>,

@@ -1,4 +1,5 @@
-// A transcript as updates of its session, as if an agent told it again while it loads: what was said and done, not how it was asked for.
+// Converts a transcript to session updates, as an agent sends them while it loads a session: messages and tool calls, not permission
+// requests.
 import type { Entry, ToolRecord } from './transcript-record.ts';
 
 export type Update = { readonly sessionUpdate: string } & Readonly<Record<string, unknown>>;
@@ -29,20 +30,20 @@ function updatesOfOne(entry: Entry): readonly Update[] {
     case 'omitted':
       return [words('agent', `[${entry.bytes} bytes are not in the transcript]\n`)];
     default:
-      return []; // answers to questions, ends of turns: nobody waits for them any more; and the mode is what it is now
+      return []; // answers and turn ends concern nobody any more, and the mode may have changed
   }
 }
 
 const words = (role: keyof typeof CHUNKS, text: string): Update => ({ sessionUpdate: CHUNKS[role], content: { type: 'text', text } });
 
-/** What went with a prompt is not kept, only that it did. */
+/** The transcript does not keep attachments, only their names. */
 function named(block: unknown): string {
   const { type, name, uri, mimeType, resource } = (block ?? {}) as Readonly<Record<string, unknown>>;
   const what = name ?? uri ?? (resource as { readonly uri?: unknown } | undefined)?.uri ?? mimeType ?? '';
   return `[${String(type)}${what === '' ? '' : `: ${String(what)}`}]`;
 }
 
-/** Whatever was still under way then has not come to an end; and the terminals are gone. */
+/** A tool call that was in progress has not completed; terminals no longer exist. */
 function toolCall({ toolCallId, title, toolKind, status, content, locations, rawInput, rawOutput }: ToolRecord): Update {
   const shown = Array.isArray(content)
     ? content.filter((one) => (one as { readonly type?: unknown } | null)?.type !== 'terminal')

@@ -1,48 +1,48 @@
-// The transcript of one session as it comes about: chunks become messages, tool calls are kept until they have ended.
+// Builds the transcript of one session: joins chunks to messages, and keeps tool calls until they end.
 import { type Role, roleOf } from './frame-text.ts';
 import { giveBack, SPARE_BYTES, takeBuffer } from './pending-lines.ts';
 import type { Entry, ToolRecord } from './transcript-record.ts';
 
-/** Takes secrets out: of a value, and of a text that comes in pieces. */
+/** Redacts a value, and a text that arrives in pieces. */
 export type Cleaner = {
   json(value: unknown): unknown;
   text(text: string): string;
   stream(): { push(text: string): string; end(): string };
-  /** For what tools put out, a piece at a time; `owner` tells whose tools. */
+  /** Redacts tool output that arrives in pieces; `owner` names the session. */
   pieces(): { update(owner: string, update: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> };
-  /** How much at the end of a text may be the beginning of a secret, in characters. */
+  /** How many characters at the end of a text may be the start of a secret. */
   longest(): number;
 };
 
-/** Where a transcript goes: entries, and those with a text that is still escaped as it stood in JSON, between `before` and `after`. */
+/** Receives entries; an entry with text that is still JSON-escaped comes as `before`, text and `after`. */
 export type TranscriptSink = {
   entry(entry: Entry): void;
   escaped(before: string, bytes: Buffer, start: number, end: number, after: string): void;
 };
 
 export type Transcript = {
-  /** The text of a chunk, as it stands in JSON: `bytes[start..end)`, still escaped. */
+  /** The text of a chunk: `bytes[start..end)`, still JSON-escaped. */
   chunk(role: Role, messageId: unknown, bytes: Buffer, start: number, end: number): void;
   /** Any `update` of a session/update. */
   update(update: Readonly<Record<string, unknown>>): void;
-  /** The text of a prompt, in the same way. */
+  /** The text of a prompt, likewise. */
   prompt(bytes: Buffer, start: number, end: number): void;
   add(entry: Entry): void;
-  /** The turn is over, and with it what was open. */
+  /** Ends the turn, its open message and its tool calls. */
   end(): void;
   title(): string | undefined;
-  /** Usage as the agent reported it last. */
+  /** The usage that the agent reported last. */
   usage(): unknown;
 };
 
-/** A message is written in parts of this length, so that one without an end does not fill the memory. */
+/** Messages are written in parts of this length, so that an endless one does not fill the memory. */
 const PART_BYTES = 64 * 1024;
 const SHORT_BYTES = 256;
-/** Nobody reads more of a message than this, and looking for secrets in it takes time. What is left out is counted. */
+/** Nobody reads more of a message, and scanning it for secrets takes time. The omitted part is counted. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MOST_OPEN_TOOLS = 1000;
 const NO_PART = Buffer.alloc(0);
-/** What stands around a text that is written as it came. */
+/** The JSON around a text that is written as received. */
 const PROMPT = '"kind":"prompt","text":"';
 const MESSAGE: Readonly<Record<Role, string>> = {
   agent: '"kind":"message","role":"agent","text":"',
@@ -56,17 +56,17 @@ export function createTranscript(clean: Cleaner, sink: TranscriptSink): Transcri
   return new OpenTranscript(clean, sink);
 }
 
-// A class, so that all that a chunk touches is one object: with many sessions, none of it is in the cache.
+// A class, so that a chunk touches one object: with many sessions, none of it is in the CPU cache.
 class OpenTranscript implements Transcript {
-  /** Of the message that is coming; undefined when none is. */
+  /** The role of the current message; undefined if there is none. */
   #role: Role | undefined = undefined;
   #messageId: unknown = undefined;
-  /** What has come of it since its last part, in `part[0..length)`, and how much since its beginning. */
+  /** The current message since its last part, in `part[0..length)`, and its total length. */
   #part: Buffer = NO_PART;
   #length = 0;
   #total = 0;
   #leftOut = 0;
-  /** There once something in the message had to be looked at more closely. */
+  /** Set once a part of the message needed redaction. */
   #stream: ReturnType<Cleaner['stream']> | undefined = undefined;
   readonly #clean: Cleaner;
   readonly #sink: TranscriptSink;
@@ -182,14 +182,16 @@ class OpenTranscript implements Transcript {
     return escaped;
   }
 
-  /** Text in which nothing is to be taken out is written as it came. It is looked for as it reads: where a line begins, `\n` ends in a letter. */
+  /**
+   * Text without secrets is written as received. The check uses the unescaped text: an escape such as `\n` would hide the start of a word.
+   */
   #isPlain(escaped: string): boolean {
     if (escaped.includes('\\u')) return false;
     const text = decoded(escaped);
     return this.#clean.text(text) === text;
   }
 
-  /** False when there is none to be had: it is longer than a part. */
+  /** False if the text is longer than a part. */
   #makeRoom(role: Role, length: number): boolean {
     if (this.#length + length > PART_BYTES) this.#writePart(role);
     const wanted = this.#length + length;
@@ -205,7 +207,7 @@ class OpenTranscript implements Transcript {
   #writePart(role: Role): void {
     const length = this.#length;
     const escaped = this.#takePart();
-    // At a blank: not within an escape, nor within most secrets. What may be the beginning of one stays.
+    // Cuts at a space: never inside an escape, and hardly inside a secret. A possible start of a secret stays.
     const cut = this.#stream || !this.#isPlain(escaped) ? -1 : escaped.lastIndexOf(' ', escaped.length - this.#clean.longest());
     if (cut <= 0) return this.#pushDecoded(role, decoded(escaped));
     const kept = Buffer.byteLength(escaped.slice(cut));
@@ -238,7 +240,7 @@ class OpenTranscript implements Transcript {
     this.#sink.entry(this.#cleaned({ kind: 'tool', ...tool }));
   }
 
-  /** Its own keys, and what kind it is, are words of ours. */
+  /** Its keys and its kind are constants, so they are not redacted. */
   #cleaned(entry: Entry): Entry {
     const copy: Record<string, unknown> = { kind: entry.kind };
     for (const key in entry) {
@@ -253,7 +255,7 @@ class OpenTranscript implements Transcript {
 
 const decoded = (escaped: string): string => (escaped.includes('\\') ? JSON.parse(`"${escaped}"`) : escaped);
 
-/** Most pieces are short, and for those a call of `Buffer.copy` takes longer than the copying. */
+/** Most pieces are short; for those, calling `Buffer.copy` takes longer than a loop. */
 function copy(from: Buffer, start: number, end: number, to: Buffer, at: number): void {
   if (end - start > SHORT_BYTES) from.copy(to, at, start, end);
   else for (let i = start, k = at; i < end; i++, k++) to[k] = from[i] as number;

@@ -1,4 +1,4 @@
-// A prompt and the end of its turn, where they stand in their frames: nearly all are written in one way, and are read without a parse.
+// Finds a prompt's text and a turn's stop reason in their frames: nearly all have one layout and need no parse.
 import { type Frame, isAt, type Span } from '../../wire/frame.ts';
 import { stringEnd } from '../../wire/json-path.ts';
 import { isLarge } from '../../wire/scanner/large-frame.ts';
@@ -12,7 +12,7 @@ const UNDERSCORE = 0x5f;
 const S = 0x73;
 const U = 0x75;
 
-/** The text of a prompt that is nothing else, still escaped; undefined when there is more to it, or it is written in another way. */
+/** The text of a text-only prompt, still escaped; undefined if it has more content or another layout. */
 export function promptSpan(frame: Frame): Span | undefined {
   const { bytes, sessionId, body } = frame;
   if (sessionId === undefined || body === undefined || isLarge(frame) || !isAt(bytes, sessionId.end, PROMPT)) return undefined;
@@ -21,14 +21,14 @@ export function promptSpan(frame: Frame): Span | undefined {
   return end >= start && isAt(bytes, end, PROMPT_END) && stringEnd(bytes, start - 1) === end + 1 ? { start, end } : undefined;
 }
 
-/** Why a turn ended, if that is all its answer says to us; undefined when it may say more, or is written in another way. */
+/** The stop reason, if the response contains nothing else of interest; undefined if it may, or has another layout. */
 export function stopReasonIn({ bytes, body, outcome }: Frame): string | undefined {
   if (outcome !== 'result' || body === undefined || !isAt(bytes, body.start, STOP_REASON)) return undefined;
   const start = body.start + STOP_REASON.length;
   let end = start;
   for (let c = bytes[end] as number; (c > 0x60 && c < 0x7b) || c === UNDERSCORE; c = bytes[end] as number) end++;
   if (bytes[end] !== QUOTE) return undefined;
-  // What could be `usage`, or another `stopReason`, begins like that.
+  // `usage`, or another `stopReason`, would start like this.
   for (let i = end + 1; i < body.end; i++)
     if (bytes[i] === BACKSLASH || (bytes[i] === QUOTE && (bytes[i + 1] === U || bytes[i + 1] === S))) return undefined;
   return bytes.toString('latin1', start, end);

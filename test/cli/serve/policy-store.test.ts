@@ -22,7 +22,7 @@ function storeOf(policies: readonly PolicySource[], otherwise?: Parameters<typeo
 
 test.each([
   ['a file', [source('policy.yaml')], { file: '/home/ada/policy.yaml', isNew: false }],
-  ['a preset', [source('standard')], { why: expect.stringContaining('the preset "standard", which is not a file of yours') }],
+  ['a preset', [source('standard')], { why: expect.stringContaining('the preset "standard", which you cannot edit') }],
   ['a policy in the configuration', [source({ version: 1 })], { why: expect.stringContaining(`is inline in ${from}`) }],
   ['--policy FILE', [], { file: '/x/y.yaml' }],
 ])('rules go into a file of the user; otherwise a message says what to do: %s', (_, policies, place) => {
@@ -31,7 +31,7 @@ test.each([
 
 test('rules cannot be saved with --policy PRESET or without a policy', async () => {
   expect(storeOf([], undefined, '/pkg/config/policies/ci.yaml').place()).toMatchObject({
-    why: expect.stringContaining('not a file of yours'),
+    why: expect.stringContaining('not one of your files'),
   });
   const none = policyStore({ policy: undefined, otherwise: undefined, stateDir: '/nowhere', stored: () => [] });
   expect(none.place()).toMatchObject({ why: expect.stringContaining('there is no policy') });

@@ -105,7 +105,7 @@ describe('a mistake is named with its place and a suggestion:', () => {
     ['a line of its own for a list', 'version: 1\nversion: 2\nallow: - x\n - y', '3:8', '2 more errors'],
   ])('of a text that lacks %s the first syntax error, and how many more there are', (_, text, place, more) => {
     expect(problems(text)).toEqual([
-      expect.stringMatching(new RegExp(`^p.yaml:${place}: syntax error: .*; put this right first: ${more} after it may follow from it$`)),
+      expect.stringMatching(new RegExp(`^p.yaml:${place}: syntax error: .*; fix this first: ${more} after it may follow from it$`)),
     ]);
   });
 

@@ -32,9 +32,9 @@ import {
   type Recovery,
   recovered,
   recoveryAnswered,
-  recoveryAsked,
   recoveryFailed,
   recoveryOverdue,
+  recoveryRequested,
   replayEnded,
   restingOf,
   resumedInProcess,
@@ -162,10 +162,10 @@ test('a replay is withheld from a client that did not ask for it, until the agen
 test('the replay of a recovery that was replaced stays withheld until that one is answered too', () => {
   const first = recovery();
   const second = recovery();
-  const asked = recoveryAsked(beginRecovery(recoverable(LOST), first), 'session/load');
+  const asked = recoveryRequested(beginRecovery(recoverable(LOST), first), 'session/load');
   expect(withholdsUpdates(asked)).toBe(true);
   const next = beginRecovery(recoveryOverdue(asked), second);
-  expect(withholdsUpdates(recoveryAsked(next, 'session/resume'))).toBe(true);
+  expect(withholdsUpdates(recoveryRequested(next, 'session/resume'))).toBe(true);
   const failed = settle<'recovery'>(recoveryAnswered(next), second, recoveryFailed) as Live;
   expect(withholdsUpdates(failed)).toBe(true);
   expect(withholdsUpdates(replayEnded(failed, first))).toBe(false);
@@ -260,7 +260,9 @@ test('in any history of legal events, each operation settles at most once, and c
           case 'overdue':
             for (const op of begun.recovery) {
               const next =
-                event === 'asked' ? (now: Parameters<typeof recoveryOverdue>[0]) => recoveryAsked(now, 'session/load') : recoveryOverdue;
+                event === 'asked'
+                  ? (now: Parameters<typeof recoveryOverdue>[0]) => recoveryRequested(now, 'session/load')
+                  : recoveryOverdue;
               state = settle<'recovery'>(state, op, next) ?? state;
             }
             break;

@@ -42,7 +42,9 @@ test('lines that cannot be written are counted; once there is room, new lines fo
   mkdirSync(file('s'), { recursive: true }); // so that appends fail
   write('s', 'lost');
   write('s', 'lost too');
-  expect(problems.map(String)).toEqual([expect.stringMatching(/s\.jsonl cannot be written \(EISDIR\); it is tried again/)]);
+  expect(problems.map(String)).toEqual([
+    expect.stringMatching(/s\.jsonl cannot be written \(EISDIR\); switchboard retries every 30 seconds/),
+  ]);
   rmdirSync(file('s'));
   write('s', 'lost, since it is tried again in half a minute');
   vi.advanceTimersByTime(30_000);

@@ -4,6 +4,7 @@
 import type { Secrets } from '../../redaction/redact.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { type Observer, patchedId, type Watcher } from '../../wire/observer.ts';
+import type { FrameBatch } from '../../wire/scanner/frame-batch.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { inMicrotask, type Patch } from '../../wire/writer.ts';
 import { createFrameLines, type LoggedConnection, type Passed, type Run, recordsOf, type Side, sizeOf } from './frame-lines.ts';
@@ -68,20 +69,35 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     return hasPayloads && (passed.isReceived || passed.frame === undefined) ? sizeOf(passed) : 0;
   }
   function addToRun(leg: WatchedConnection, frame: Frame): void {
-    const at = time();
-    const { method = '' } = frame;
-    const hasSession = frame.sessionId !== undefined;
-    const whose = hasSession ? lines.sessionOf(frame) : '';
-    const size = frame.end - frame.start;
-    if (run?.leg !== leg || run.t !== at || run.method !== method || run.hasSession !== hasSession) {
-      run = { leg, t: at, method, hasSession, isOfOne: true, sessions: [whose], sizes: [size] };
-      waiting.push(run);
-    } else {
-      if (run.isOfOne) run.isOfOne = whose === run.sessions[0];
-      run.sessions.push(whose);
-      run.sizes.push(size);
-    }
+    const whose = frame.sessionId === undefined ? '' : lines.sessionOf(frame);
+    const { sizes, isOfOne, sessions } = runFor(leg, frame, whose);
+    sizes.push(frame.end - frame.start);
+    if (!isOfOne) sessions.push(whose);
     schedule(1);
+  }
+  function addBatch(leg: WatchedConnection, { first, ends }: FrameBatch): void {
+    const whose = first.sessionId === undefined ? '' : lines.sessionOf(first);
+    const { sizes, isOfOne, sessions } = runFor(leg, first, whose);
+    for (let k = 0, start = first.start; k < ends.length; k++) {
+      const end = ends[k] as number;
+      sizes.push(end - start);
+      if (!isOfOne) sessions.push(whose);
+      start = end + 1;
+    }
+    schedule(ends.length);
+  }
+  /** The run that the frame goes on with, or a new one. */
+  function runFor(leg: WatchedConnection, { method = '', sessionId }: Frame, whose: string): Run<WatchedConnection> {
+    const at = time();
+    const hasSession = sessionId !== undefined;
+    if (run?.leg !== leg || run.t !== at || run.method !== method || run.hasSession !== hasSession) {
+      run = { leg, t: at, method, hasSession, isOfOne: true, sessions: [whose], sizes: [] };
+      waiting.push(run);
+    } else if (run.isOfOne && whose !== run.sessions[0]) {
+      run.isOfOne = false;
+      while (run.sessions.length < run.sizes.length) run.sessions.push(run.sessions[0] as string);
+    }
+    return run;
   }
   function schedule(records: number): void {
     waitingRecords += records;
@@ -157,6 +173,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
         const idText = frame.id && idTextOf(frame);
         add({ leg, isReceived: true, frame, idText, line: undefined, t: time(), atMs: monotonicMs() }, frame.end - frame.start);
       },
+      ...(!hasPayloads && { receivedBatch: (batch: FrameBatch) => addBatch(leg, batch) }),
       refused: (line) =>
         add(
           { leg, isReceived: true, frame: undefined, idText: undefined, line: line.toString('utf8', 0, 4096), t: time(), atMs: 0 },

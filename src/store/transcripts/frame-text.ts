@@ -31,6 +31,11 @@ export function chunkSpan(frame: Frame): ChunkSpan | undefined {
   return role ? { role, start: text.start + 1, end: text.end - 1 } : chunkIn(frame);
 }
 
+/** The role if the text in which the frames of this template differ is the text of a chunk. */
+export function roleOfTexts(frame: Frame): Role | undefined {
+  return frame.template && factOf(frame, roleOfTemplate);
+}
+
 /** The role of the chunks of a template, if the text in which they differ is the text of the chunk. */
 function roleOfTemplate(frame: Frame): Role | undefined {
   const chunk = chunkIn(frame);

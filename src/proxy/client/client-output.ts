@@ -1,5 +1,6 @@
 // Writes to the client. Lines that can wait are written before anything else is.
 import type { Frame } from '../../wire/frame.ts';
+import type { FrameBatch } from '../../wire/scanner/frame-batch.ts';
 import { inOrder, type Patch, type Writer } from '../../wire/writer.ts';
 
 export class ClientOutput {
@@ -13,6 +14,11 @@ export class ClientOutput {
   frame(frame: Frame, patches: readonly Patch[]): void {
     if (this.#delayed !== undefined) this.flush();
     this.#writer.frame(frame, patches.length > 1 ? inOrder(patches) : patches);
+  }
+
+  batch(batch: FrameBatch): void {
+    if (this.#delayed !== undefined) this.flush();
+    this.#writer.batch(batch);
   }
 
   line(line: string): void {

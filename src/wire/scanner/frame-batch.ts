@@ -15,7 +15,7 @@ const MAX_BATCH_BYTES = 256 * 1024;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
-const FIRST_PLAIN = 0x20;
+const WORD = 4;
 
 /** 1 for what may follow a backslash, besides `u`; 2 for a hexadecimal digit. */
 const CLASSES = new Uint8Array(256);
@@ -24,51 +24,65 @@ for (const c of '"\\/bfnrt') CLASSES[c.charCodeAt(0)] = (CLASSES[c.charCodeAt(0)
 
 /**
  * The frames from `first` on that repeat its bytes around the text; undefined if there is only one. `bytes[first.start..limit)` is whole lines
- * of valid UTF-8, and `view` is a view of `bytes`. One function: V8 compiles it once, and would compile its parts into each of their callers.
+ * of valid UTF-8, and `view` is a view of `bytes`.
  */
 export function batchFrom(first: Frame, view: DataView, limit: number, maxFrameBytes: number): FrameBatch | undefined {
   const { bytes, start, text } = first;
   if (text === undefined) return undefined;
   const headLength = text.start + 1 - start;
-  // From the closing quote to the line feed.
+  // From the closing quote to the line feed. Behind the text at least two braces are closed, so both parts have a word.
   const tail = text.end - 1;
   const tailLength = first.end + 1 - tail;
+  if (headLength < WORD || tailLength < WORD) return undefined;
   const end = Math.min(limit, start + MAX_BATCH_BYTES);
   const ends: number[] = [first.end];
   for (let at = first.end + 1; at + headLength + tailLength <= end; ) {
-    let k = 0;
-    while (k + 4 <= headLength && view.getInt32(at + k, true) === view.getInt32(start + k, true)) k += 4;
-    while (k < headLength && bytes[at + k] === bytes[start + k]) k++;
-    if (k < headLength) break;
-    // The line feed at the end of the line stops these loops.
-    let i = at + headLength;
-    for (;;) {
-      while (i + 4 <= end) {
-        const x = view.getInt32(i, true);
-        // The high bit of a byte is set if it is below 0x20, a quote or a backslash. Bytes behind the first one may be wrong.
-        if ((((x - 0x20202020) | ((x ^ 0x22222222) - 0x01010101) | ((x ^ 0x5c5c5c5c) - 0x01010101)) & ~x & 0x80808080) !== 0) break;
-        i += 4;
-      }
-      let c = bytes[i] as number;
-      while (c >= FIRST_PLAIN && c !== QUOTE && c !== BACKSLASH) c = bytes[++i] as number;
-      if (c !== BACKSLASH) break;
-      const escaped = bytes[i + 1] as number;
-      if (((CLASSES[escaped] as number) & 1) !== 0) i += 2;
-      else if (escaped === LETTER_U && isHex(bytes, i + 2) && isHex(bytes, i + 3) && isHex(bytes, i + 4) && isHex(bytes, i + 5)) i += 6;
-      else break;
-    }
-    if (i + tailLength > end) break;
-    for (k = 0; k < tailLength && bytes[i + k] === bytes[tail + k]; k++);
-    const lineFeed = i + tailLength - 1;
-    if (k < tailLength || lineFeed - at > maxFrameBytes) break;
+    if (!isSame(view, start, at, headLength)) break;
+    const textEnd = stringEnd(bytes, view, at + headLength, end - tailLength);
+    if (textEnd === -1 || !isSame(view, tail, textEnd, tailLength)) break;
+    const lineFeed = textEnd + tailLength - 1;
+    if (lineFeed - at > maxFrameBytes) break;
     ends.push(lineFeed);
     at = lineFeed + 1;
   }
   return ends.length > 1 ? { first, ends } : undefined;
 }
 
-function isHex(bytes: Buffer, at: number): boolean {
-  return ((CLASSES[bytes[at] as number] as number) & 2) !== 0;
+/** By words; the last one overlaps the one before. */
+function isSame(view: DataView, one: number, other: number, length: number): boolean {
+  const last = length - WORD;
+  let k = 0;
+  while (k < last && view.getInt32(one + k, true) === view.getInt32(other + k, true)) k += WORD;
+  return k >= last && view.getInt32(one + last, true) === view.getInt32(other + last, true);
+}
+
+/** The closing quote of the string whose text begins at `from`; -1 if there is none up to `last`, or another byte that must not be in a string. */
+function stringEnd(bytes: Buffer, view: DataView, from: number, last: number): number {
+  for (let i = from; i <= last; ) {
+    const x = view.getInt32(i, true);
+    // The high bit of each byte below 0x20, of a quote and of a backslash. Only the lowest one is exact: the subtractions borrow.
+    const stops = ((x - 0x20202020) | ((x ^ 0x22222222) - 0x01010101) | ((x ^ 0x5c5c5c5c) - 0x01010101)) & ~x & 0x80808080;
+    if (stops === 0) {
+      i += WORD;
+      continue;
+    }
+    i += (31 - Math.clz32(stops & -stops)) >> 3;
+    const c = bytes[i];
+    if (c === QUOTE) return i <= last ? i : -1;
+    if (c !== BACKSLASH) return -1;
+    i = behindEscape(bytes, i);
+    if (i === -1) return -1;
+  }
+  return -1;
+}
+
+/** Behind the escape at `i`; -1 if it is invalid. A line feed follows, and is no part of one. */
+function behindEscape(bytes: Buffer, i: number): number {
+  const c = bytes[i + 1] as number;
+  if (((CLASSES[c] as number) & 1) !== 0) return i + 2;
+  if (c !== LETTER_U) return -1;
+  for (let k = i + 2; k < i + 6; k++) if (((CLASSES[bytes[k] as number] as number) & 2) === 0) return -1;
+  return i + 6;
 }
 
 /** The frames one by one. */

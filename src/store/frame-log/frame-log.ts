@@ -78,12 +78,8 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   function addBatch(leg: WatchedConnection, { first, ends }: FrameBatch): void {
     const whose = first.sessionId === undefined ? '' : lines.sessionOf(first);
     const { sizes, isOfOne, sessions } = runFor(leg, first, whose);
-    for (let k = 0, start = first.start; k < ends.length; k++) {
-      const end = ends[k] as number;
-      sizes.push(end - start);
-      if (!isOfOne) sessions.push(whose);
-      start = end + 1;
-    }
+    addSizes(sizes, first.start, ends);
+    if (!isOfOne) while (sessions.length < sizes.length) sessions.push(whose);
     schedule(ends.length);
   }
   /** The run that the frame goes on with, or a new one. */
@@ -212,6 +208,16 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
       await sink.close();
     },
   };
+}
+
+/** By itself: V8 optimizes a function with a loop as a whole, with all that it calls (goal G15). */
+function addSizes(sizes: number[], first: number, ends: readonly number[]): void {
+  let start = first;
+  for (let k = 0; k < ends.length; k++) {
+    const end = ends[k] as number;
+    sizes.push(end - start);
+    start = end + 1;
+  }
 }
 
 const recordsIn = (line: string | Run | undefined): number => (typeof line === 'object' ? line.sizes.length : 1);

@@ -170,22 +170,14 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     } else updateOf((JSON.parse(patchedText(frame, patches)) as { params?: Fields }).params);
   }
   function updates(batch: FrameBatch): void {
-    const { first, ends } = batch;
+    const { first } = batch;
     const role = roleOfTexts(first);
     if (role === undefined || first.text === undefined) {
       for (const frame of framesOf(batch)) readOne(frame);
       return;
     }
     const kept = keptOfFrame(first);
-    if (!kept || kept.isReplay) return;
-    // The quotes of the text are left out.
-    const before = first.text.start + 1 - first.start;
-    const behind = first.end - first.text.end + 1;
-    for (let k = 0, start = first.start; k < ends.length; k++) {
-      const end = ends[k] as number;
-      kept.transcript.chunk(role, undefined, first.bytes, start + before, end - behind);
-      start = end + 1;
-    }
+    if (kept && !kept.isReplay) kept.transcript.chunks(role, batch, first.text);
   }
   function updateOf(params: Fields | undefined): void {
     if (typeof params?.sessionId !== 'string' || typeof params.update !== 'object' || params.update === null) return;

@@ -27,16 +27,19 @@ for (const c of '"\\/bfnrt') CLASSES[c.charCodeAt(0)] = (CLASSES[c.charCodeAt(0)
  * of valid UTF-8, and `view` is a view of `bytes`.
  */
 export function batchFrom(first: Frame, view: DataView, limit: number, maxFrameBytes: number): FrameBatch | undefined {
-  const { bytes, start, text } = first;
-  if (text === undefined) return undefined;
+  const { bytes, start, sessionId, text } = first;
+  if (sessionId === undefined || text === undefined) return undefined;
   const headLength = text.start + 1 - start;
   // From the closing quote to the line feed. Behind the text at least two braces are closed, so both parts have a word.
   const tail = text.end - 1;
   const tailLength = first.end + 1 - tail;
   if (headLength < WORD || tailLength < WORD) return undefined;
   const end = Math.min(limit, start + MAX_BATCH_BYTES);
+  let at = first.end + 1;
+  // Where sessions alternate, the next frame usually differs in the last digits of the session id.
+  if (at + headLength + tailLength > end || !isSame(view, sessionId.end - WORD, sessionId.end - WORD + at - start, WORD)) return undefined;
   const ends: number[] = [first.end];
-  for (let at = first.end + 1; at + headLength + tailLength <= end; ) {
+  while (at + headLength + tailLength <= end) {
     if (!isSame(view, start, at, headLength)) break;
     const textEnd = stringEnd(bytes, view, at + headLength, end - tailLength);
     if (textEnd === -1 || !isSame(view, tail, textEnd, tailLength)) break;

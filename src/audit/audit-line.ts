@@ -53,7 +53,7 @@ export type AuditLine = Readonly<Record<string, unknown>> & {
   readonly torn?: Torn;
   /** What the head had seen and this line's writer did not find: more lines, or another last one. */
   readonly lost?: Head;
-  /** The writer stopped in good order: this line records no decision. */
+  /** An end record: its writer closed the log. It holds no decision. */
   readonly end?: true;
 };
 
@@ -80,7 +80,7 @@ export function parseAuditLine(text: string): AuditLine | undefined {
   return Number.isSafeInteger(seq) && Number(seq) > 0 && typeof prev === 'string' ? (value as AuditLine) : undefined;
 }
 
-/** The head stands beside the log and says how far it goes: without it, a line taken off the end would not be missed. */
+/** The head is a file next to the log with the number and hash of its last line. Without it, nobody would miss a line removed from the end. */
 export function headFile(file: string): string {
   return `${file.replace(/\.jsonl$/, '')}.head`;
 }

@@ -55,7 +55,7 @@ export function createAudit(stateDir: string, options: AuditOptions): Audit {
   function write(entry: AuditEntry | undefined): number {
     const fd = open(stateDir, file);
     try {
-      // Whoever was too slow once has kept every session waiting; until it works again, one look is enough.
+      // A writer that was too slow has delayed every session. Until a write works again, try once and do not wait.
       return inTurn(fd, file, isBroken ? 0 : waitMs, (tail) => {
         const seq = tail.seq + 1;
         const head = readHead(file);

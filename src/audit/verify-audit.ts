@@ -13,7 +13,7 @@ export type AuditReport = {
   readonly file: string;
   /** Lines that are decisions. */
   readonly lines: number;
-  /** Its last line is an end record. Otherwise a process still writes to it, or did not stop in good order. */
+  /** Its last line is an end record. Otherwise a process still writes to it, or was killed. */
   readonly isEnded: boolean;
   readonly problems: readonly AuditFinding[];
   /** What is worth knowing and no sign of tampering. */

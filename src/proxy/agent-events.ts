@@ -7,7 +7,7 @@ import type { Agent, AgentEvents } from './agents/agent.ts';
 import type { PoolEvents } from './agents/agent-pool.ts';
 import { type Context, skipLine } from './context.ts';
 import { type EnforcementHost, NARROWED } from './enforcement/enforcement.ts';
-import { fromAgent } from './from-agent.ts';
+import { batchFromAgent, fromAgent } from './from-agent.ts';
 import { keepHandshake } from './initialize.ts';
 import { updateLine } from './messages.ts';
 import type { ProxyParts } from './parts.ts';
@@ -55,6 +55,14 @@ export function createAgentEvents({ parts, gate, onStateChange, enforcement }: A
         // A request of a connection that has ended has nobody to answer.
         if (mine.kind === 'notification' || (connection && agent.connection === connection)) fromAgent(proxy, agent, mine);
       });
+    },
+    onBatch(agent, batch) {
+      const proxy = parts();
+      if (!gate.isInitialized() || !batchFromAgent(proxy, agent, batch)) return false;
+      const { first, ends } = batch;
+      proxy.context.lastFrame.method = first.method;
+      proxy.context.lastFrame.bytes = (ends.at(-1) as number) - (ends.at(-2) as number) - 1;
+      return true;
     },
     onRefused: (agent, { reason }) => skipLine(parts().context, agent.name, reason),
     onAnswer:

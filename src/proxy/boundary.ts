@@ -1,6 +1,7 @@
 // The cut between the client side (`client/`) and the agent side (everything else in this folder). Frames are bytes on both sides of it.
 import type { ProxyError } from '../errors.ts';
 import type { Frame } from '../wire/frame.ts';
+import type { FrameBatch } from '../wire/scanner/frame-batch.ts';
 import type { Patch } from '../wire/writer.ts';
 import type { Agent } from './agents/agent.ts';
 import type { Session } from './sessions/session.ts';
@@ -34,6 +35,7 @@ export interface ClientPort {
   find(idText: string): ClientRequest | undefined;
   openRequests(): readonly ClientRequest[];
   notify(frame: Frame, patches?: readonly Patch[]): void;
+  notifyBatch(batch: FrameBatch): void;
   line(line: string): void;
   /** Delays a line until the next write or `flush`. True for the first that waits. */
   later(make: () => string): boolean;

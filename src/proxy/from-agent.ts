@@ -2,6 +2,7 @@
 import { failure } from '../errors.ts';
 import { routeFromAgent } from '../router/route.ts';
 import { detach, type Frame } from '../wire/frame.ts';
+import type { FrameBatch } from '../wire/scanner/frame-batch.ts';
 import { idTextOf, sessionIdOf } from '../wire/scanner/large-frame.ts';
 import type { Agent } from './agents/agent.ts';
 import { modernRequest, modernUpdateFrame } from './agents/legacy-frames.ts';
@@ -17,7 +18,7 @@ import { operationOf } from './sessions/session-state.ts';
 import { noteTakenByUs } from './tools/acp-messages.ts';
 import { lookForTools } from './tools/confirm-tools.ts';
 import type { DelegatedSession } from './tools/delegation.ts';
-import { kindActedOn } from './turns/session-update.ts';
+import { isNeverActedOn, kindActedOn } from './turns/session-update.ts';
 
 /** The limit of held frames per agent. Beyond it frames pass: holding the rest would also hold the answer. */
 const MAX_EARLY_BYTES = 16 * 1024 * 1024;
@@ -34,6 +35,21 @@ export function fromAgent(proxy: ProxyParts, agent: Agent, came: Frame): void {
   if (agent.refused.has(nativeId)) return forNobody(proxy, agent, frame);
   if (isUnheardOf && isEnded(agent, nativeId) && !isAsIfDirect(proxy, agent)) return forNobody(proxy, agent, frame);
   pass(proxy, agent, known ?? discover(proxy, agent, nativeId), frame);
+}
+
+/**
+ * Passes frames on at once that nothing here looks at one by one: pieces of a message, without a policy, in a session that the client knows by
+ * the agent's own id. False if `fromAgent` must take each of them.
+ */
+export function batchFromAgent(proxy: ProxyParts, agent: Agent, batch: FrameBatch): boolean {
+  const { first } = batch;
+  if (first.method !== 'session/update' || proxy.context.enforcement || agent.refused.size > 0) return false;
+  const session = agent.sessions.of(first);
+  if (!session || session.isDiscovered || session.publicId !== session.nativeId) return false;
+  if (session.delegation || session.withholdsUpdates || !isNeverActedOn(first)) return false;
+  session.stallWatch?.heard();
+  proxy.client.notifyBatch(batch);
+  return true;
 }
 
 function pass(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame): void {

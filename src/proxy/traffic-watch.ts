@@ -7,19 +7,20 @@ const LARGE_BYTES = 1024 * 1024;
 const FLOOD_FRAMES = 20_000;
 const FLOOD_MS = 10_000;
 
-/** The returned function takes the size of every frame, and reads the clock once in many. */
-export function createTrafficWatch(clock: Clock, who: string, report: (text: string) => void): (bytes: number) => void {
+/** The returned function takes the size of every frame, or of several frames together, and reads the clock once in many. */
+export function createTrafficWatch(clock: Clock, who: string, report: (text: string) => void): (bytes: number, frames?: number) => void {
   let isLargeReported = false;
   let isFloodReported = false;
-  let frames = 0;
+  let seen = 0;
   let sinceMs = clock.monotonicMs();
-  return (bytes) => {
-    if (bytes > LARGE_BYTES && !isLargeReported) {
+  return (bytes, frames = 1) => {
+    if (bytes > LARGE_BYTES && frames === 1 && !isLargeReported) {
       isLargeReported = true;
       report(`${who} sent a frame of ${bytes} bytes; it was passed on, but frames of more than 1 MB slow everyone down`);
     }
-    if (++frames < FLOOD_FRAMES) return;
-    frames = 0;
+    seen += frames;
+    if (seen < FLOOD_FRAMES) return;
+    seen = 0;
     const nowMs = clock.monotonicMs();
     const tookMs = nowMs - sinceMs;
     sinceMs = nowMs;

@@ -3,7 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import type { Sink, Source } from './byte-stream.ts';
 import { type Frame, LF } from './frame.ts';
 import { createLineSplitter } from './framing/ndjson.ts';
-import type { Observer } from './observer.ts';
+import { type Observer, observeReceived } from './observer.ts';
+import { endOf, type FrameBatch, framesOf } from './scanner/frame-batch.ts';
 import { type Envelope, envelopeOfOversized, largeFrame } from './scanner/large-frame.ts';
 import type { Scanner } from './scanner/scanner.ts';
 import { type Refusal, strictParse } from './scanner/strict-parse.ts';
@@ -14,6 +15,8 @@ export type OversizedFrame = Envelope & { readonly bytes: number };
 
 export type ConnectionEvents = {
   frame(frame: Frame): void;
+  /** Frames that differ in one text only. False if they are to be reported one by one; undefined where they always are. */
+  batch?(batch: FrameBatch): boolean;
   refused(refusal: Refusal, line: Buffer): void;
   oversized(frame: OversizedFrame): void;
   /** The stream has ended. A last line without a line feed may still follow, then `end`. */
@@ -72,17 +75,21 @@ export function createConnection(
     onLines(bytes, start, end) {
       // One check for all lines of the chunk. Only if it fails, each line is checked.
       const isText = isUtf8(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end));
-      for (let at = start; at < end; ) at = oneLine(bytes, at, isText);
+      for (let at = start; at < end; ) at = nextLines(bytes, at, end, isText);
       if (bytes.length > LARGE_BYTES) scanner.releaseChunk();
     },
   });
 
-  /** Reports the line at `start` and returns where the next one begins. */
-  function oneLine(bytes: Buffer, start: number, isText: boolean): number {
+  /** Reports the line at `start`, with those that can be reported with it, and returns where the next one begins. */
+  function nextLines(bytes: Buffer, start: number, behind: number, isText: boolean): number {
     const frame = isText ? scanner.scan(bytes, start) : undefined;
     if (frame !== undefined) {
       if (frame.end - start > maxFrameBytes) tooLong(bytes, start, frame.end);
-      else handOver(frame);
+      else {
+        const batch = on.batch && frame.end + 1 < behind ? scanner.batchFrom(frame, behind, maxFrameBytes) : undefined;
+        if (batch) return handOverBatch(batch);
+        handOver(frame);
+      }
       return frame.end + 1;
     }
     const end = bytes.indexOf(LF, start);
@@ -100,6 +107,11 @@ export function createConnection(
   function handOver(frame: Frame): void {
     observer?.received(frame);
     on.frame(frame);
+  }
+  function handOverBatch(batch: FrameBatch): number {
+    if (observer) observeReceived(observer, batch);
+    if (!on.batch?.(batch)) for (const frame of framesOf(batch)) on.frame(frame);
+    return endOf(batch);
   }
   function tooLong(bytes: Buffer, start: number, end: number): void {
     on.oversized({

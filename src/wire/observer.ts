@@ -1,6 +1,7 @@
 // Observers of a connection, for logs and transcripts. An observer sees every frame in order, never changes or delays one, and does its work
 // later.
 import type { Frame } from './frame.ts';
+import { type FrameBatch, framesOf } from './scanner/frame-batch.ts';
 import { idTextOf } from './scanner/large-frame.ts';
 import type { Patch } from './writer.ts';
 
@@ -15,6 +16,9 @@ export type Observer = {
   refused(line: Buffer): void;
   /** A frame to the peer, with its patches. */
   sent(frame: Frame, patches: readonly Patch[]): void;
+  /** Notifications that differ in one text only. Without these, the observer gets them one by one. */
+  receivedBatch?(batch: FrameBatch): void;
+  sentBatch?(batch: FrameBatch): void;
   /** A line that the proxy wrote itself. */
   sentLine(line: string): void;
 };
@@ -56,6 +60,22 @@ export function joinObservers(observers: readonly Observer[], onProblem: (error:
       }
     }
   }
+  function receivedBatch(batch: FrameBatch): void {
+    for (const observer of ofReceivedNotes)
+      try {
+        observeReceived(observer, batch);
+      } catch (error) {
+        failed(observer, error);
+      }
+  }
+  function sentBatch(batch: FrameBatch): void {
+    for (const observer of ofSentNotes)
+      try {
+        observeSent(observer, batch);
+      } catch (error) {
+        failed(observer, error);
+      }
+  }
   // The method is passed by name. With a closure per call, V8 would discard and recompile its code for each turn.
   function each(
     what: 'received' | 'sent' | 'sentLine' | 'refused',
@@ -76,9 +96,21 @@ export function joinObservers(observers: readonly Observer[], onProblem: (error:
   return {
     received: (frame) => (frame.kind === 'notification' ? receivedNote(frame) : each('received', frame)),
     sent: (frame, patches) => (frame.kind === 'notification' ? sentNote(frame, patches) : each('sent', frame, patches)),
+    receivedBatch,
+    sentBatch,
     refused: (line) => each('refused', line),
     sentLine: (line) => each('sentLine', line),
   };
+}
+
+export function observeReceived(observer: Observer, batch: FrameBatch): void {
+  if (observer.receivedBatch) observer.receivedBatch(batch);
+  else for (const frame of framesOf(batch)) observer.received(frame);
+}
+
+export function observeSent(observer: Observer, batch: FrameBatch): void {
+  if (observer.sentBatch) observer.sentBatch(batch);
+  else for (const frame of framesOf(batch)) observer.sent(frame, NO_PATCHES);
 }
 
 /** The records of one connection. */

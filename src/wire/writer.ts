@@ -2,7 +2,8 @@
 // The write happens in a microtask, right after the chunk was processed: no timer, and no explicit flush.
 import type { Sink } from './byte-stream.ts';
 import type { Frame, Span } from './frame.ts';
-import type { Observer } from './observer.ts';
+import { type Observer, observeSent } from './observer.ts';
+import { endOf, type FrameBatch } from './scanner/frame-batch.ts';
 import { isLarge } from './scanner/large-frame.ts';
 
 const RESOLVED = Promise.resolve();
@@ -26,6 +27,8 @@ export type Patch = { readonly span: Span; readonly text: string };
 export type Writer = {
   /** Queues a frame with its line feed, byte for byte except for the patches. */
   frame(frame: Frame, patches?: readonly Patch[]): void;
+  /** Queues frames byte for byte. */
+  batch(batch: FrameBatch): void;
   /** Queues a line; `line` ends with a line feed. */
   line(line: string): void;
   /** Bytes that the peer has not read yet. */
@@ -139,6 +142,10 @@ export function createWriter(output: Sink, on: WriterEvents = {}, observer?: Obs
     frame(frame, patches = NO_PATCHES) {
       part(frame, patches.length === 0 ? frame.start : patched(frame, patches), frame.end + 1);
       observer?.sent(frame, patches);
+    },
+    batch(batch) {
+      range(batch.first.bytes, batch.first.start, endOf(batch));
+      if (observer) observeSent(observer, batch);
     },
     line(line) {
       text(line);

@@ -25,7 +25,7 @@ export const WRITE_KEYS = keys('content contents filetext newstring newtext news
 // doubt.
 export function pathDoubt(path: string): string | undefined {
   if (path.includes('\0')) return 'a path with a character that ends it elsewhere';
-  if (/^~[^/\\]/.test(path)) return 'the home directory of somebody';
+  if (/^~[^/\\]/.test(path)) return 'the home directory of another user';
   if (/^\$(\w+|\{\w+\})([\\/]|$)|^%\w+%/.test(path)) return 'a path that begins with a variable';
   return /(^|\\)\.\.(\\|$)/.test(path) ? 'a path that leads upwards on Windows' : undefined;
 }

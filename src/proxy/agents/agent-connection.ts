@@ -9,6 +9,7 @@ import type { Exit, Transport } from '../../transports/transport.ts';
 import { createConnection } from '../../wire/connection.ts';
 import type { Frame, Limits } from '../../wire/frame.ts';
 import type { ConnectionRecords } from '../../wire/observer.ts';
+import { endOf, type FrameBatch } from '../../wire/scanner/frame-batch.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import type { Scanner } from '../../wire/scanner/scanner.ts';
 import { type Refusal, readBody } from '../../wire/scanner/strict-parse.ts';
@@ -61,6 +62,8 @@ export type ConnectionEvents = {
   suspect?(output: FirstOutput): boolean;
   /** A request or a notification. */
   frame(frame: Frame): void;
+  /** Notifications that differ in one text only. False if they are to be reported one by one. */
+  batch?(batch: FrameBatch): boolean;
   answer(idText: string, frame: Frame): void;
   /** A line that was not passed on. */
   refused(refusal: Refusal): void;
@@ -117,8 +120,15 @@ export function openConnection(
         try {
           received(frame);
         } catch (error) {
-          // A bug in the proxy: it must not end the sessions of other agents.
-          end(failure('AGENT_UNREADABLE', [spec.name, String((error as Error).message)], details('unreadable')));
+          unreadable(error);
+        }
+      },
+      batch(batch) {
+        try {
+          return receivedBatch(batch);
+        } catch (error) {
+          unreadable(error);
+          return true;
         }
       },
       refused(refusal, line) {
@@ -163,6 +173,17 @@ export function openConnection(
     isReady = true;
     if (state === 'starting') state = 'ready';
     on.ready(handshake);
+  }
+  function receivedBatch(batch: FrameBatch): boolean {
+    if (state === 'ended') return true;
+    if (!isReady || !on.batch?.(batch)) return false;
+    badLines = 0;
+    watch(endOf(batch) - batch.first.start, batch.ends.length);
+    return true;
+  }
+  /** A bug in the proxy: it must not end the sessions of other agents. */
+  function unreadable(error: unknown): void {
+    end(failure('AGENT_UNREADABLE', [spec.name, String((error as Error).message)], details('unreadable')));
   }
   function end(error: ProxyError): void {
     if (state === 'ended') return;

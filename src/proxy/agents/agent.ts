@@ -5,6 +5,7 @@ import type { SelectedDialect } from '../../dialects/select-dialect.ts';
 import { failure, ProxyError } from '../../errors.ts';
 import { createLedger } from '../../router/request-ledger.ts';
 import { detach, type Frame } from '../../wire/frame.ts';
+import type { FrameBatch } from '../../wire/scanner/frame-batch.ts';
 import type { Refusal } from '../../wire/scanner/strict-parse.ts';
 import { inOrder, type Patch } from '../../wire/writer.ts';
 import type { ClientRequest } from '../boundary.ts';
@@ -50,6 +51,8 @@ export type AgentHealth = {
 
 export type AgentEvents = {
   readonly onFrame: (agent: Agent, frame: Frame) => void;
+  /** Notifications that differ in one text only. False if they are to be reported one by one. */
+  readonly onBatch?: (agent: Agent, batch: FrameBatch) => boolean;
   readonly onRefused: (agent: Agent, refusal: Refusal) => void;
   /** Under a policy only: checks the answer to an open call, then passes it to `call.onAnswer`. */
   readonly onAnswer: ((agent: Agent, call: Call, answer: Frame) => void) | undefined;
@@ -116,6 +119,7 @@ export class Agent extends AgentState {
       {
         ready: (handshake, selected) => this.#ready(handshake, selected),
         frame: (frame) => this.#deps.onFrame(this, frame),
+        batch: (batch) => this.#deps.onBatch?.(this, batch) === true,
         answer: (idText, frame) => this.#answered(idText, frame),
         refused: (refusal) => this.#refused(refusal),
         oversized: (refusal) => this.#oversized(refusal),

@@ -81,6 +81,7 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
           if (isCurrent()) on.frame(frame);
           else if (mine && mine.held.length < MAX_HELD) mine.held.push(detach(frame));
         },
+        batch: (batch) => isDecided && isCurrent() && on.batch?.(batch) === true,
         answer: (idText, frame) => void (isCurrent() && on.answer(idText, frame)),
         refused: (refusal) => void (isCurrent() && on.refused(refusal)),
         oversized: (refusal) => void (isCurrent() && on.oversized(refusal)),

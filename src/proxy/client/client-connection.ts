@@ -4,6 +4,7 @@ import type { Sink, Source } from '../../wire/byte-stream.ts';
 import { type Connection, createConnection, type OversizedFrame } from '../../wire/connection.ts';
 import { detach, type Frame, type Limits } from '../../wire/frame.ts';
 import type { Observer } from '../../wire/observer.ts';
+import type { FrameBatch } from '../../wire/scanner/frame-batch.ts';
 import type { Scanner } from '../../wire/scanner/scanner.ts';
 import type { Refusal } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
@@ -126,6 +127,10 @@ export class ClientConnection implements ClientPort {
 
   notify(frame: Frame, patches: readonly Patch[] = []): void {
     this.#output.frame(frame, patches);
+  }
+
+  notifyBatch(batch: FrameBatch): void {
+    this.#output.batch(batch);
   }
 
   line(line: string): void {

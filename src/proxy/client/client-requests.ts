@@ -2,6 +2,7 @@
 import { failure, type ProxyError } from '../../errors.ts';
 import { canonicalId } from '../../router/request-ledger.ts';
 import type { Frame, Span } from '../../wire/frame.ts';
+import type { FrameBatch } from '../../wire/scanner/frame-batch.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { inOrder, type Patch, type Writer } from '../../wire/writer.ts';
 import type { ClientRequest } from '../boundary.ts';
@@ -19,6 +20,11 @@ export class ClientOutput {
   frame(frame: Frame, patches: readonly Patch[]): void {
     if (this.#delayed !== undefined) this.flush();
     this.#writer.frame(frame, patches.length > 1 ? inOrder(patches) : patches);
+  }
+
+  batch(batch: FrameBatch): void {
+    if (this.#delayed !== undefined) this.flush();
+    this.#writer.batch(batch);
   }
 
   line(line: string): void {

@@ -26,6 +26,11 @@ export function kindActedOn(frame: Frame): string | undefined {
   return kind === VARIES ? kindOf(frame) : kind;
 }
 
+/** Whether the proxy acts on no frame of this template. */
+export function isNeverActedOn(frame: Frame): boolean {
+  return frame.template !== undefined && factOf(frame, kindOfTemplate) === undefined;
+}
+
 /** Frames of the template may differ in their kind. */
 const VARIES = Symbol('varies');
 

@@ -47,7 +47,7 @@ export type Run<Connection extends LoggedConnection = LoggedConnection> = {
   readonly t: number;
   readonly method: string;
   readonly hasSession: boolean;
-  /** Whether all belong to the first one's session. */
+  /** Whether all belong to the first one's session. Then `sessions` may name it only once. */
   isOfOne: boolean;
   readonly sessions: string[];
   readonly sizes: number[];

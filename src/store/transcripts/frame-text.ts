@@ -30,6 +30,11 @@ export function chunkSpan(frame: Frame): ChunkSpan | undefined {
   return role ? { role, start: text.start + 1, end: text.end - 1 } : chunkIn(frame);
 }
 
+/** The role if the text in which the frames of this template differ is the text of a chunk. */
+export function roleOfTexts(frame: Frame): Role | undefined {
+  return frame.template && factOf(frame, roleOfTemplate);
+}
+
 /** The role of a template's chunks, if the varying part is the chunk's text. */
 function roleOfTemplate(frame: Frame): Role | undefined {
   const chunk = chunkIn(frame);

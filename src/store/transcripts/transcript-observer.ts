@@ -2,10 +2,11 @@
 
 import type { Frame } from '../../wire/frame.ts';
 import { type Observer, patchedId, patchedText } from '../../wire/observer.ts';
+import { endOf, type FrameBatch, framesOf } from '../../wire/scanner/frame-batch.ts';
 import { InternedMap } from '../../wire/scanner/interned.ts';
 import { sessionIdOf, sessionTokenOf } from '../../wire/scanner/large-frame.ts';
 import type { Patch } from '../../wire/writer.ts';
-import { chunkSpan } from './frame-text.ts';
+import { chunkSpan, roleOfTexts } from './frame-text.ts';
 import { createOpenTranscripts, type Kept, type TranscriptOptions } from './open-transcripts.ts';
 import { hasTranscript } from './transcript-files.ts';
 import { promptSpan, stopReasonIn } from './turn-frames.ts';
@@ -58,19 +59,21 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
   const named = new InternedMap<Kept>();
   const fromClient = new Map<string, PendingRequest>();
   const toClient = new Map<string, PendingRequest>();
-  /** A bare frame is an update forwarded unchanged, as nearly all are. */
-  let waiting: (Frame | Passed)[] = [];
+  /** A bare frame or batch is updates forwarded unchanged, as nearly all are. */
+  let waiting: (Frame | FrameBatch | Passed)[] = [];
+  let waitingFrames = 0;
   let waitingBytes = 0;
   /** Whether a request to the client may be among the queued frames. */
   let mayHaveRequest = false;
   let readTimer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
 
-  function note(passed: Frame | Passed, bytes: number): void {
-    if (waiting.length >= MAX_WAITING) return;
+  function note(passed: Frame | FrameBatch | Passed, bytes: number, frames = 1): void {
+    if (waitingFrames >= MAX_WAITING) return;
     waiting.push(passed);
+    waitingFrames += frames;
     waitingBytes += bytes;
-    if (waiting.length >= READ_FRAMES || waitingBytes >= READ_BYTES) immediate ??= setImmediate(drain);
+    if (waitingFrames >= READ_FRAMES || waitingBytes >= READ_BYTES) immediate ??= setImmediate(drain);
     else readTimer ??= setTimeout(drain, READ_MS).unref();
   }
   function drain(): void {
@@ -78,11 +81,12 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     clearImmediate(immediate);
     readTimer = undefined;
     immediate = undefined;
+    waitingFrames = 0;
     waitingBytes = 0;
     mayHaveRequest = false;
     const passed = waiting;
     waiting = [];
-    for (let k = 0; k < passed.length; k++) readOne(passed[k] as Frame | Passed);
+    for (let k = 0; k < passed.length; k++) readOne(passed[k] as Frame | FrameBatch | Passed);
     transcripts.writeSoon();
   }
   /** Caches the last session, because every chunk repeats its id. */
@@ -101,9 +105,10 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     return kept;
   }
 
-  function readOne(one: Frame | Passed): void {
+  function readOne(one: Frame | FrameBatch | Passed): void {
     try {
-      if ('isReceived' in one) read(one);
+      if ('ends' in one) updates(one);
+      else if ('isReceived' in one) read(one);
       else update(one, NO_PATCHES);
     } catch (error) {
       onProblem(error); // a frame of an unexpected shape; continue with the next one
@@ -163,6 +168,16 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
       if (chunk) transcript.chunk(chunk.role, undefined, frame.bytes, chunk.start, chunk.end);
       else transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
     } else updateOf((JSON.parse(patchedText(frame, patches)) as { params?: Fields }).params);
+  }
+  function updates(batch: FrameBatch): void {
+    const { first } = batch;
+    const role = roleOfTexts(first);
+    if (role === undefined || first.text === undefined) {
+      for (const frame of framesOf(batch)) readOne(frame);
+      return;
+    }
+    const kept = keptOfFrame(first);
+    if (kept && !kept.isReplay) kept.transcript.chunks(role, batch, first.text);
   }
   function updateOf(params: Fields | undefined): void {
     if (typeof params?.sessionId !== 'string' || typeof params.update !== 'object' || params.update === null) return;
@@ -242,6 +257,9 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
       const isRequest = TO_CLIENT.has(method ?? '');
       if (isRequest) mayHaveRequest = true;
       if (isRequest || kind === 'response') note({ frame, line: '', patches, isReceived: false }, end - start);
+    },
+    sentBatch(batch) {
+      if (batch.first.method === 'session/update') note(batch, endOf(batch) - batch.first.start, batch.ends.length);
     },
     sentLine: (line) => {
       mayHaveRequest = true; // it may be a request

@@ -4,6 +4,7 @@
 import { type Frame, isAt, LF, outcomeOf, type Span } from '../frame.ts';
 import { ChunkView } from './chunk-view.ts';
 import { createElider, type Elider } from './elide.ts';
+import { batchFrom, type FrameBatch } from './frame-batch.ts';
 import { InternTable } from './interned.ts';
 import { INVALID, skipColon, skipSpace, ValueSkipper } from './skip-value.ts';
 import { TemplateCache } from './template-cache.ts';
@@ -53,6 +54,11 @@ export class Scanner {
    */
   scan(bytes: Buffer, start: number): Frame | undefined {
     return this.templates.match(bytes, start) ?? this.scanWhole(bytes, start);
+  }
+
+  /** The frames from `first` on, up to `limit`, that differ in one text only; undefined if there is only one. */
+  batchFrom(first: Frame, limit: number, maxFrameBytes: number): FrameBatch | undefined {
+    return first.template && batchFrom(first, this.chunk.of(first.bytes), limit, maxFrameBytes);
   }
 
   /** For the large frames of one connection. */

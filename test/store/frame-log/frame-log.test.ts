@@ -39,7 +39,7 @@ function setUp(hasPayloads = false) {
     connect(name: string, side: 'editor' | 'agent' = 'agent') {
       const watcher = log.watch(name, side);
       const input = new PassThrough();
-      const on = { frame: () => {}, refused: () => {}, oversized: () => {}, end: () => {} };
+      const on = { frame: () => {}, batch: () => true, refused: () => {}, oversized: () => {}, end: () => {} };
       const { writer } = createConnection(
         input,
         createRecorder().output,
@@ -94,6 +94,18 @@ describe('without payloads', () => {
     expect(readAs(text()).map(({ session, bytes }) => [session, bytes])).toEqual(
       ['s', 's', 't', 's'].map((session, k) => [session, sizes[k]]),
     );
+    expect(watcher.lastFrames()).toEqual(readAs(text()));
+  });
+
+  test('frames that differ in their text only are logged together, and each has its size and session', async () => {
+    const { connect, text, log } = setUp();
+    const { receive, watcher } = connect('codex');
+    const of = (sessionId: string, words: string) => ({ ...chunk(words), params: { ...chunk(words).params, sessionId } });
+    const messages = [of('s', 'a'), of('s', 'bb'), of('s', ''), of('t', 'c'), of('t', 'dddd'), of('s', 'e'), of('s', 'ff')];
+    await receive(...messages, ...messages);
+    log.settle();
+    const expected = [...messages, ...messages].map((message) => [message.params.sessionId, JSON.stringify(message).length]);
+    expect(readAs(text()).map(({ session, bytes }) => [session, bytes])).toEqual(expected);
     expect(watcher.lastFrames()).toEqual(readAs(text()));
   });
 

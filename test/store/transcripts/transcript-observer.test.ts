@@ -9,6 +9,7 @@ import { pruneTranscripts, readTranscript, transcriptFile } from '../../../src/s
 import { createTranscriptObserver } from '../../../src/store/transcripts/transcript-observer.ts';
 import { createConnection } from '../../../src/wire/connection.ts';
 import type { Frame } from '../../../src/wire/frame.ts';
+import type { FrameBatch } from '../../../src/wire/scanner/frame-batch.ts';
 import { Scanner } from '../../../src/wire/scanner/scanner.ts';
 import type { Patch } from '../../../src/wire/writer.ts';
 import { createRecorder } from '../../wire/outputs.ts';
@@ -40,14 +41,14 @@ function setUp(dir = newStateDir()) {
   const observer = createTranscriptObserver({ dir, clean, now: () => ++t, onProblem: noProblem });
   const input = new PassThrough();
   const agent = new PassThrough();
-  const frames: Frame[] = [];
+  const frames: (Frame | FrameBatch)[] = [];
   const on = { frame: () => {}, refused: () => {}, oversized: () => {}, end: () => {} };
   const { writer } = createConnection(input, createRecorder().output, { scanner, maxFrameBytes: 1 << 24, observer }, on);
   createConnection(
     agent,
     createRecorder().output,
     { scanner, maxFrameBytes: 1 << 24 },
-    { ...on, frame: (frame) => void frames.push(frame) },
+    { ...on, frame: (frame) => void frames.push(frame), batch: (batch) => frames.push(batch) > 0 },
   );
   const text = (message: unknown) => `${typeof message === 'string' ? message : JSON.stringify(message)}\n`;
   return {
@@ -59,13 +60,13 @@ function setUp(dir = newStateDir()) {
     async toClient(...messages: readonly unknown[]) {
       agent.write(messages.map(text).join(''));
       await new Promise(setImmediate);
-      for (const frame of frames.splice(0)) writer.frame(frame);
+      for (const one of frames.splice(0)) 'ends' in one ? writer.batch(one) : writer.frame(one);
       await new Promise(setImmediate);
     },
     async toClientPatched(message: unknown, patches: (frame: Frame) => readonly Patch[]) {
       agent.write(text(message));
       await new Promise(setImmediate);
-      for (const frame of frames.splice(0)) writer.frame(frame, patches(frame));
+      for (const frame of frames.splice(0) as Frame[]) writer.frame(frame, patches(frame));
       await new Promise(setImmediate);
     },
     line: (message: unknown) => writer.line(text(message)),
@@ -91,6 +92,34 @@ const result = (id: unknown, value: object) => ({ jsonrpc: '2.0', id, result: va
 const prompt = (id: unknown, text: string) => request(id, 'session/prompt', { prompt: [{ type: 'text', text }] });
 
 describe('a turn', () => {
+  test('is the same whether its chunks come one by one or many at a time', async () => {
+    const parts = ['one ', 'SEC', 'RET ', '', 'é "two"\n', '\\', ...Array.from({ length: 400 }, (_, k) => `part ${k} `)];
+    const messages = [...parts.map((text) => chunk(text)), ...parts.map((text) => chunk(text, 'agent_thought_chunk'))];
+    const [together, apart] = [setUp(), setUp()];
+    await together.toClient(...messages, ...messages);
+    for (const message of [...messages, ...messages]) await apart.toClient(message);
+    const texts = together.transcript();
+    expect(texts.map((entry) => [entry.kind, 'role' in entry && entry.role])).toEqual([
+      ...[
+        ['message', 'agent'],
+        ['message', 'thought'],
+        ['message', 'agent'],
+        ['message', 'thought'],
+      ],
+    ]);
+    expect(texts).toEqual(apart.transcript());
+    expect(texts[0]).toMatchObject({ text: parts.join('').replaceAll('SECRET', '[redacted]') });
+  });
+
+  test('updates that differ in one text and are no chunks are read one by one', async () => {
+    const { toClient, transcript } = setUp();
+    const titles = ['a', 'b', 'c', 'd'].map((title) => update('session_info_update', { title }));
+    await toClient(...titles, ...titles);
+    expect(transcript()).toEqual(
+      [...titles, ...titles].map(({ params }) => ({ kind: 'title', title: (params.update as { title?: string }).title })),
+    );
+  });
+
   test('has the prompt, whole messages and the stop reason', async () => {
     const { fromClient, toClient, transcript, dir } = setUp();
     await fromClient(prompt(1, 'do it'));

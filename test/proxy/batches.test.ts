@@ -1,0 +1,60 @@
+// Pieces of a message that come in one chunk pass at once where nothing looks at them, and one by one elsewhere. The client cannot tell.
+import { expect, test } from 'vitest';
+import { type Json, open, prompt } from '../e2e/harness.ts';
+import { type Actor, able, CWD, chunk, connection, end } from './actors.ts';
+
+const WORDS = Array.from({ length: 50 }, (_, k) => `word ${k} "é"\n`);
+const line = (sessionId: string, update: Json) =>
+  `${JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } })}\n`;
+
+/** An agent that says all words of a turn in one write. */
+function talking(name: string, also: readonly Json[] = []): Actor {
+  const actor = able(name);
+  actor.on('session/prompt', ({ sessionId }) => {
+    const updates = WORDS.flatMap((words, k) => [chunk(words), ...(k === 25 ? also : [])]);
+    actor.write(updates.map((update) => line(sessionId, update)).join(''));
+    return end;
+  });
+  return actor;
+}
+
+test('all of them reach the client in order, before the answer', async () => {
+  const { client } = await connection([talking('a')]);
+  const { id } = await open(client, CWD);
+  for (let turn = 1; turn <= 3; turn++) {
+    expect((await prompt(client, id, 'talk')).result).toEqual(end);
+    expect(client.agentText(id)).toBe(WORDS.join('').repeat(turn));
+  }
+});
+
+test('an update among them that the proxy acts on keeps its place', async () => {
+  const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'reads', status: 'completed' };
+  const { client } = await connection([talking('a', [call])]);
+  const { id } = await open(client, CWD);
+  await prompt(client, id, 'talk');
+  await prompt(client, id, 'talk');
+  const kinds = client.seen.filter(({ msg }) => msg.method === 'session/update').map(({ msg }) => msg.params.update.sessionUpdate);
+  const one = [...Array(26).fill('agent_message_chunk'), 'tool_call', ...Array(24).fill('agent_message_chunk')];
+  expect(kinds.filter((kind) => kind === 'tool_call' || kind === 'agent_message_chunk')).toEqual([...one, ...one]);
+});
+
+test('the client gets them under its own id where two agents gave out the same one', async () => {
+  const { client } = await connection([talking('left'), talking('right')]);
+  const left = await open(client, CWD, 'left');
+  const right = await open(client, CWD, 'right');
+  expect(left.id).not.toBe(right.id);
+  for (const { id } of [left, right, left, right]) await prompt(client, id, 'talk');
+  for (const { id } of [left, right]) expect(client.agentText(id)).toBe(WORDS.join('').repeat(2));
+});
+
+test('those of a session that the client has closed do not reach it', async () => {
+  const agent = talking('a');
+  const { client } = await connection([agent, able('b')]);
+  const { id } = await open(client, CWD, 'a');
+  await prompt(client, id, 'talk');
+  await client.call('session/close', { sessionId: id });
+  agent.write(WORDS.map((words) => line(id, chunk(words))).join(''));
+  const other = await open(client, CWD, 'a');
+  expect((await prompt(client, other.id, 'talk')).result).toEqual(end);
+  expect(client.agentText(id)).toBe(WORDS.join(''));
+});

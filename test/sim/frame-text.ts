@@ -16,16 +16,18 @@ export type Writing = {
   rewritten(id: string | undefined, sessionId: string | undefined, method?: string): string;
 };
 
-/** A way of writing, chosen once so that the rewritten line differs in nothing else. */
-export function write(random: Random, shape: Shape): Writing {
-  const space = random.weighted([
-    [8, ''],
-    [1, ' '],
-    [1, '\t'],
-  ]);
-  const isIdLast = random.chance(0.15);
-  const isSessionLast = random.chance(0.15);
-  const isEscaped = random.chance(0.05);
+/** A way of writing, chosen once so that the rewritten line differs in nothing else. `isPlain`: as most programs write. */
+export function write(random: Random, shape: Shape, isPlain = false): Writing {
+  const space = isPlain
+    ? ''
+    : random.weighted([
+        [8, ''],
+        [1, ' '],
+        [1, '\t'],
+      ]);
+  const isIdLast = !isPlain && random.chance(0.15);
+  const isSessionLast = !isPlain && random.chance(0.15);
+  const isEscaped = !isPlain && random.chance(0.05);
   const rest = JSON.stringify(shape.body).slice(1, -1);
   const token = (text: string, withEscape: boolean): string => {
     const plain = JSON.stringify(text);

@@ -136,7 +136,8 @@ export function createReplies(sim: Sim, run: Run): Replies {
   }
   function turnStep(self: Job, session: AgentSession, received: AgentInput): void {
     if (faults.happens('flood')) {
-      for (let left = random.int(10, 40); left > 0; left--) sendUpdate(sim, run, session, 'agent_message_chunk', random.int(50, 500));
+      const bytes = random.int(50, 500);
+      for (let left = random.int(10, 40); left > 0; left--) sendUpdate(sim, run, session, 'agent_message_chunk', bytes);
       return;
     }
     if (faults.happens('many requests')) {

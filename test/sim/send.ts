@@ -22,6 +22,8 @@ export type Outgoing = {
   readonly isPlain?: boolean;
   /** The proxy keeps and reuses its params, so they must not have a number. */
   readonly isUnmarked?: boolean;
+  /** Its number is a text, so that frames in a row differ in that text only and the proxy may pass them as a batch. */
+  readonly isTextMark?: boolean;
 };
 
 /** `refused`: the proxy informs the waiting side. `lost`: nobody can be informed. */
@@ -82,7 +84,11 @@ export function createSender(
     send(outgoing) {
       const { kind, as, method, id, session, body } = outgoing;
       const serial = ledger.nextSerial();
-      const marked = outgoing.isUnmarked ? body : as === 'error' ? { ...body, data: { sim: serial } } : { ...body, _meta: { sim: serial } };
+      const marked = outgoing.isUnmarked
+        ? body
+        : as === 'error'
+          ? { ...body, data: { sim: serial } }
+          : { ...body, _meta: { sim: outgoing.isTextMark ? String(serial) : serial } };
       const shape: Shape = {
         as,
         body: marked,
@@ -90,7 +96,7 @@ export function createSender(
         ...(method !== undefined && { method }),
         ...(session && as === 'params' && { sessionId: session.native }),
       };
-      const writing = write(random, shape);
+      const writing = write(random, shape, outgoing.isTextMark === true && random.chance(0.9));
       const { line, came } = spoil(writing.line, outgoing);
       const frame = ledger.noteAgent({
         serial,

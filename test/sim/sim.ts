@@ -41,5 +41,6 @@ export type Body = { readonly [key: string]: unknown };
 /** The number that a peer of the simulator put into a frame. */
 export function serialIn({ params, result, error }: Message): unknown {
   const meta = (params ?? result)?._meta as { sim?: unknown } | undefined;
-  return meta?.sim ?? error?.data?.sim;
+  const serial = meta?.sim ?? error?.data?.sim;
+  return typeof serial === 'string' && /^\d+$/.test(serial) ? Number(serial) : serial;
 }

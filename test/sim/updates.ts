@@ -23,6 +23,9 @@ export function sendUpdate(sim: Sim, run: Run, session: AgentSession, kind?: str
     run.sender.send({ kind: 'notification', as: 'params', method: '_sim/note', session, body: { word: 'x' }, isOrdered: true, fate });
     return true;
   }
+  // As models write: many short pieces in a row.
+  if (kind === undefined && unwanted === undefined && random.chance(0.1))
+    for (let left = random.int(2, 8); left > 0; left--) sendUpdate(sim, run, session, 'agent_message_chunk', bytes);
   const sessionUpdate = kind ?? random.weighted(KINDS);
   const content = contentOf(sim, run, session, sessionUpdate, bytes);
   const isPatched = sessionUpdate === 'config_option_update' || sessionUpdate === 'available_commands_update';
@@ -32,6 +35,7 @@ export function sendUpdate(sim: Sim, run: Run, session: AgentSession, kind?: str
     method: 'session/update',
     session,
     isOrdered: true,
+    isTextMark: sessionUpdate === 'agent_message_chunk',
     fate: unwanted ? 'never' : session.isDelegation ? 'may' : 'must',
     body: { update: { sessionUpdate, ...content } },
     about: { isPatched, modeId: content.currentModeId, isReplay: unwanted !== undefined, loadedIn: unwanted?.writtenIn },
@@ -56,6 +60,6 @@ function contentOf(sim: Sim, run: Run, session: AgentSession, kind: string, byte
     case 'available_commands_update':
       return { availableCommands: random.chance(0.2) ? [{ name: 'agent', description: 'its own' }] : [{ name: 'go', description: 'go' }] };
     default:
-      return { content: { type: 'text', text: random.pick(['é', 'w', '\\"']).repeat(bytes) } };
+      return { content: { type: 'text', text: (bytes % 2 === 0 ? 'w' : random.pick(['é', '\\"'])).repeat(bytes) } };
   }
 }

@@ -1,7 +1,8 @@
 // One id means one session at a time, for whoever has seen it, and frames that name it keep their order.
 import { expect, test } from 'vitest';
 import { open, UNANSWERED } from '../../e2e/harness.ts';
-import { able, CWD, connected } from '../actors.ts';
+import { ALL_CAPABILITIES } from '../../e2e/scripted-agent.ts';
+import { able, CWD, chunk, connected } from '../actors.ts';
 
 const PERMISSION = { toolCall: { toolCallId: 't' }, options: [] };
 const toRight = (sessionId: string) => ({ sessionId, configId: 'agent', value: 'right' });
@@ -21,4 +22,27 @@ test('an id under which the client shows a request is not given to another sessi
   client.notify('session/cancel', { sessionId: id });
   await right.until((msg) => msg.id === 'early' && msg.method === undefined);
   expect((await open(client, CWD, 'left')).id).toBe('s2~left');
+});
+
+// Seed 90205781 of the simulator.
+test('a session that the client resumes by its id is not moved to another id: the change of agent fails, and the replay stays withheld', async () => {
+  const [left, right] = [able('left'), able('right', { ...ALL_CAPABILITIES, sessionCapabilities: {} })];
+  const client = await connected([left, right]);
+  client.on('session/request_permission', () => UNANSWERED);
+  const { id } = await open(client, CWD, 'left');
+  right.on('session/new', () => UNANSWERED);
+  right.on('session/load', () => UNANSWERED);
+  const change = client.request('session/set_config_option', toRight(id));
+  const opening = await right.got('session/new');
+  void right.request('session/request_permission', { sessionId: 'own', ...PERMISSION });
+  await client.got('session/request_permission');
+  const resume = client.request('session/resume', { sessionId: 'own', cwd: CWD, mcpServers: [] });
+  const loading = await right.got('session/load');
+  right.reply(opening.msg, { sessionId: 'own' });
+  expect((await change).error.message).toContain('already in use as "own"');
+  right.notify('session/update', { sessionId: 'own', update: chunk('replay') });
+  right.reply(loading.msg, {});
+  expect((await resume).error).toBeUndefined();
+  await client.call('session/prompt', { sessionId: id, prompt: [{ type: 'text', text: 'hello' }] });
+  expect([client.agentText(id), client.agentText('own')]).toEqual(['left heard hello', '']);
 });

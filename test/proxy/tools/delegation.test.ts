@@ -140,6 +140,22 @@ test('a session that the editor has found meanwhile is left to the editor when t
   expect(right.all('session/close')).toEqual([]);
 });
 
+// Seed 90206009 of the simulator.
+test('a session that the client loads before its first prompt is not prompted, and the call fails', async () => {
+  const { client, right, ask } = await sent();
+  right.on('session/list', () => UNANSWERED);
+  right.on('session/new', () => UNANSWERED);
+  const load = client.request('session/load', { sessionId: 'errand', cwd: CWD, mcpServers: [] });
+  const list = await right.got('session/list');
+  const answer = ask();
+  right.reply((await right.got('session/new')).msg, { sessionId: 'errand' });
+  right.reply(list.msg, { sessions: [{ sessionId: 'errand', cwd: CWD }] });
+  const [{ text }] = (await answer).result.result.content;
+  expect(text).toContain('the editor uses the session that right has opened');
+  expect((await load).error).toBeUndefined();
+  expect([right.all('session/prompt'), right.all('session/close')]).toEqual([[], []]);
+});
+
 test('one that does not open a session is given up, and the answer names the limit and the setting that it is for', async () => {
   const clock = createStillClock();
   const { right, ask } = await sent({ clock });

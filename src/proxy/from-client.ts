@@ -153,7 +153,7 @@ function onSession(
   if (method === 'session/load' || method === 'session/resume') return loadUnknown(proxy, request, sessionId, frame);
   const kept = detach(frame);
   request.sought = sessionId;
-  probe(proxy, sessionId, ({ owner }) => {
+  probe(proxy, sessionId, request, ({ owner }) => {
     request.sought = undefined;
     if (request.isAnswered) return; // taken back meanwhile
     if (owner instanceof ProxyError) refuse(owner);

@@ -173,7 +173,7 @@ function remember(proxy: ProxyParts, session: Session, frame: Frame): void {
 /** Of an id that nobody here has heard of: ask the agents, then try those that can only be tried. */
 export function loadUnknown(proxy: ProxyParts, request: ClientRequest, sessionId: string, frame: Frame): void {
   const owned = detach(frame);
-  probe(proxy, sessionId, ({ owner, candidates }) => {
+  probe(proxy, sessionId, request, ({ owner, candidates }) => {
     if (request.isAnswered) return; // taken back meanwhile
     if (owner instanceof ProxyError) return proxy.client.fail(request, owner);
     if (owner) return loadInTurn(proxy, request, owner, owned);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { open, UNANSWERED } from '../../e2e/harness.ts';
 import { ALL_CAPABILITIES } from '../../e2e/scripted-agent.ts';
-import { able, CWD, chunk, connected } from '../actors.ts';
+import { able, CWD, chunk, connected, end } from '../actors.ts';
 
 const PERMISSION = { toolCall: { toolCallId: 't' }, options: [] };
 const toRight = (sessionId: string) => ({ sessionId, configId: 'agent', value: 'right' });
@@ -45,4 +45,17 @@ test('a session that the client resumes by its id is not moved to another id: th
   expect((await resume).error).toBeUndefined();
   await client.call('session/prompt', { sessionId: id, prompt: [{ type: 'text', text: 'hello' }] });
   expect([client.agentText(id), client.agentText('own')]).toEqual(['left heard hello', '']);
+});
+
+// Seed 90210177 of the simulator.
+test('requests on a session whose agent is still being looked for reach it in their order, and the agents are asked once', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const client = await connected([left, right]);
+  left.on('session/list', () => UNANSWERED);
+  const turn = client.request('session/prompt', { sessionId: 'old', prompt: [{ type: 'text', text: 'hello' }] });
+  const close = client.request('session/close', { sessionId: 'old' });
+  left.reply((await left.got('session/list')).msg, { sessions: [{ sessionId: 'old', cwd: CWD }] });
+  expect([(await turn).result, (await close).error]).toEqual([end, undefined]);
+  const reached = left.seen.flatMap(({ msg }) => (/^session\/(list|prompt|close)$/.test(msg.method ?? '') ? [msg.method] : []));
+  expect(reached).toEqual(['session/list', 'session/prompt', 'session/close']);
 });

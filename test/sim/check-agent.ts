@@ -2,8 +2,8 @@
 
 import { idTextIn } from './frame-text.ts';
 import { delegationIn, withoutHostTools } from './host-tools.ts';
-import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
-import { type Evidence, isChanging, isLoad, isWithdrawn, leaveBehind, nameOf, withhold } from './observations.ts';
+import { type AgentFrame, type AgentSession, type ClientFrame, ownedByClient } from './ledger.ts';
+import { type Evidence, isChanging, isDelegatedElsewhere, isLoad, isWithdrawn, leaveBehind, nameOf, withhold } from './observations.ts';
 import { type Message, serialIn } from './sim.ts';
 import type { AgentInput, Run } from './sim-agent.ts';
 import { allowedBySomebody, mayBeSet } from './under-policy.ts';
@@ -105,10 +105,7 @@ function forwarded(seen: Evidence, run: Run, message: Message, idText: string, c
   const session = sessionIn(seen, run, message);
   if (session && client.lineage === undefined) seen.foundByName.add(session);
   // The client has found it, and owns it from now on.
-  if (session && isLoad(client)) {
-    session.isDelegation = false;
-    session.delegationFor = undefined;
-  }
+  if (session && isLoad(client) && !isDelegatedElsewhere(seen, run, session)) ownedByClient(session);
   if (!session || method !== 'session/load') return;
   if (client.method === 'session/resume') return withhold(seen, session, client);
   // This replay is wanted, whatever was not before.

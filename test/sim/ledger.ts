@@ -23,6 +23,12 @@ export type AgentSession = {
 /** The client's session in which requests appear. */
 export const clientsOwn = (session: AgentSession): AgentSession => (session.delegationFor ? clientsOwn(session.delegationFor) : session);
 
+/** The client has found a delegated session. */
+export function ownedByClient(session: AgentSession): void {
+  session.isDelegation = false;
+  session.delegationFor = undefined;
+}
+
 /**
  * What the proxy must do with a frame: `must` reach the other side, `may` be dropped, or `never` be forwarded because nobody could make
  * sense of it.

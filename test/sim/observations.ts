@@ -198,6 +198,13 @@ export const runOf = ({ runs }: Evidence, frame: AgentFrame): Run =>
 /** Between its death and the proxy's knowledge of it, what is written to an agent is lost. */
 export const isThere = ({ sim }: Run): boolean => sim.isAlive && !sim.isOver;
 
+/**
+ * A delegation opened it in another process, which is there. An agent with a process for each session keeps it to that one: the proxy cannot
+ * know that the session the client asks for is the same, since such processes may use one id for two sessions.
+ */
+export const isDelegatedElsewhere = ({ runs }: Evidence, run: Run, session: AgentSession): boolean =>
+  session.isDelegation && runs.some((other) => other !== run && isThere(other) && other.open.has(session));
+
 export function openRequests({ open }: Evidence): ClientFrame[] {
   return [...open.values()].flat();
 }

@@ -149,6 +149,10 @@ function notification(seen: Evidence, run: Run, message: Message, client: Client
   if (client.fate === 'never') seen.problem(`${run.agent} hears what must not pass: ${nameOf(client)}`);
   atItsSession(seen, run, message, client);
   unchanged(seen, run, message, client, undefined, line);
+  const session = sessionIn(seen, run, message);
+  // After a crash the next process does not have the session, and gets no notifications for it before a request has recovered it.
+  if (session && client.lineage !== undefined && !run.open.has(session) && !seen.loose.has(session))
+    seen.problem(`${nameOf(client)} reaches ${run.agent}#${run.number}, which has not opened the session`);
   if (message.method === '$/cancel_request') {
     const request = seen.ledger.clientFrame(client.about.takesBack);
     const known =

@@ -60,8 +60,9 @@ export type Evidence = {
   /** Sessions whose updates are an unwanted replay, by the response that ends it. */
   readonly withheld: Map<AgentSession, ClientFrame | undefined>;
 
-  /** What reached the proxy in this event. */
+  /** What reached the proxy in this event, from agents and from the client. */
   arrived: AgentFrame[];
+  fromClient: ClientFrame[];
   /** Frames that must keep their order, as they reached the proxy, and how many of them are done. */
   readonly streams: Map<string, { readonly frames: AgentFrame[]; next: number }>;
   /** Frames that were overtaken in this event; only its end shows whether they may be missing. */
@@ -157,6 +158,7 @@ export function createEvidence(
     begunChanges: new Set(),
     withheld: new Map(),
     arrived: [],
+    fromClient: [],
     streams: new Map(),
     overtaken: [],
     atClient: new Map(),

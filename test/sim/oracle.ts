@@ -189,7 +189,13 @@ export function createOracle(
     watchClient(sink) {
       seen.toClient = sink;
     },
-    launched: (run) => void seen.runs.push(run),
+    launched(run) {
+      seen.runs.push(run);
+      const isSessionNote = ({ kind, method, lineage }: ClientFrame) =>
+        kind === 'notification' && method !== 'session/cancel' && lineage !== undefined;
+      if (seen.fromClient.length > 0 && seen.fromClient.every(isSessionNote))
+        problem(`${run.agent}#${run.number} is started for nothing but ${seen.fromClient.map(nameOf).join(', ')}`);
+    },
     agentGone(run) {
       for (const [terminalId, owner] of seen.terminals) if (owner.run === run) seen.terminals.delete(terminalId);
     },
@@ -223,6 +229,7 @@ export function createOracle(
     },
     clientSent(frame) {
       frame.isDelivered = true;
+      seen.fromClient.push(frame);
       if (frame.about.owesNull === true) seen.nullOwed++;
       if (frame.publicId !== undefined) {
         seen.spokenOf.add(frame.publicId);
@@ -252,6 +259,7 @@ export function createOracle(
       noOrphanRequests(seen);
       endedSessionsAskNothing(seen);
       seen.arrived = [];
+      seen.fromClient = [];
       seen.answeredNow.clear();
       // When the client disconnects, turns are also cancelled at agents that have just died and get nothing.
       for (const { agentRequest, line } of seen.takenBack)

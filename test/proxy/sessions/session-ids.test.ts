@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { open, UNANSWERED } from '../../e2e/harness.ts';
 import { ALL_CAPABILITIES } from '../../e2e/scripted-agent.ts';
-import { able, CWD, chunk, connected, end } from '../actors.ts';
+import { able, CWD, chunk, connected, connection, end } from '../actors.ts';
+import { memoryGuard } from '../memory-guard.ts';
 
 const PERMISSION = { toolCall: { toolCallId: 't' }, options: [] };
 const toRight = (sessionId: string) => ({ sessionId, configId: 'agent', value: 'right' });
@@ -58,4 +59,34 @@ test('requests on a session whose agent is still being looked for reach it in th
   expect([(await turn).result, (await close).error]).toEqual([end, undefined]);
   const reached = left.seen.flatMap(({ msg }) => (/^session\/(list|prompt|close)$/.test(msg.method ?? '') ? [msg.method] : []));
   expect(reached).toEqual(['session/list', 'session/prompt', 'session/close']);
+});
+
+// Seed 91304757 of the simulator.
+test('a file request behind one that waits for the user stays behind it when its session moves to that agent', async () => {
+  const { enforcement } = memoryGuard({ allow: ['edit(/**)'], ask: ['read(/**)'] });
+  const [left, right] = [able('left'), able('right')];
+  const { client } = await connection([left, right], {}, { enforcement });
+  client.on('session/request_permission', () => UNANSWERED);
+  client.on('fs/read_text_file', () => ({ content: 'a' }));
+  client.on('fs/write_text_file', () => ({}));
+  client.on('_vendor/ask', () => ({}));
+  const { id } = await open(client, CWD, 'left');
+  const file = { sessionId: 'own', path: `${CWD}/a` };
+  const asked: Promise<unknown>[] = [];
+  right.on('session/new', async () => {
+    asked.push(right.call('fs/read_text_file', file));
+    await client.got('session/request_permission');
+    return { sessionId: 'own' };
+  });
+  await client.call('session/set_config_option', toRight(id));
+  asked.push(right.call('fs/write_text_file', { ...file, content: 'b' }));
+  await right.call('_vendor/ask', { sessionId: 'own' }); // passes behind the write
+  expect(client.all('fs/write_text_file')).toEqual([]);
+  client.reply((await client.got('session/request_permission')).msg, { outcome: { outcome: 'selected', optionId: 'allow' } });
+  await Promise.all(asked);
+  const reached = client.seen.flatMap(({ msg }) => (msg.method?.startsWith('fs/') ? [[msg.method, msg.params.sessionId]] : []));
+  expect(reached).toEqual([
+    ['fs/read_text_file', id],
+    ['fs/write_text_file', id],
+  ]);
 });

@@ -23,12 +23,6 @@ export type AgentSession = {
 /** The client's session in which requests appear. */
 export const clientsOwn = (session: AgentSession): AgentSession => (session.delegationFor ? clientsOwn(session.delegationFor) : session);
 
-/** The client has found a delegated session. */
-export function ownedByClient(session: AgentSession): void {
-  session.isDelegation = false;
-  session.delegationFor = undefined;
-}
-
 /**
  * What the proxy must do with a frame: `must` reach the other side, `may` be dropped, or `never` be forwarded because nobody could make
  * sense of it.
@@ -89,6 +83,8 @@ export type Ledger = {
   addSession(session: AgentSession): AgentSession;
   sessionAt(agent: string, native: string): AgentSession | undefined;
   sessionsOf(lineage: number): readonly AgentSession[];
+  /** The client has found a delegated session. Delegations that were made there are still for the session that it was for. */
+  ownedByClient(session: AgentSession): void;
 };
 
 export function createLedger(): Ledger {
@@ -121,6 +117,12 @@ export function createLedger(): Ledger {
       return session;
     },
     sessionAt: (agent, native) => sessions.get(`${agent}\n${native}`),
+    ownedByClient(session) {
+      const { delegationFor } = session;
+      session.isDelegation = false;
+      session.delegationFor = undefined;
+      if (delegationFor) for (const other of sessions.values()) if (other.delegationFor === session) other.delegationFor = delegationFor;
+    },
     sessionsOf: (lineage) => [...sessions.values()].filter((session) => session.lineage === lineage),
   };
 }

@@ -2,7 +2,7 @@
 import { initializeResult, listResult, openedResult, openSession, optionsOf } from './agent-model.ts';
 import { createAgentRequests } from './agent-requests.ts';
 import { toolServerOf } from './host-tools.ts';
-import { type AgentSession, ownedByClient } from './ledger.ts';
+import type { AgentSession } from './ledger.ts';
 import { isDelegatedElsewhere } from './observations.ts';
 import type { Body, Sim } from './sim.ts';
 import type { AgentInput, Job, Run } from './sim-agent.ts';
@@ -116,6 +116,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
     if (before !== undefined) run.hostTools.before.set(session, before);
     run.hostTools.bySession.set(session, serverId);
     run.hostTools.all.add(serverId);
+    if (session.isDelegation) run.hostTools.delegated.add(serverId);
     sim.hostTools?.servers.push(serverId);
   }
 
@@ -165,7 +166,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
     const isReplayWanted = received.client !== undefined && ledger.clientFrame(received.client)?.method === 'session/load';
     let replays = method === 'session/load' ? random.int(0, 4) : 0;
     run.open.add(session);
-    if (received.client !== undefined) ownedByClient(session);
+    if (received.client !== undefined) ledger.ownedByClient(session);
     takeHostTools(session, received);
     job(session, (self) => {
       if (replays-- > 0) {

@@ -199,6 +199,7 @@ function changeAgent(proxy: ProxyParts, request: ClientRequest, session: Session
               const taken = next.sessions.get(nativeId);
               if (taken && isInUse(taken)) {
                 servers.revoke();
+                discardSession(proxy, next, nativeId);
                 return void over(changeFailed, () => done.failed(inUse(next, taken)));
               }
               leaveAgent(proxy, session);

@@ -133,6 +133,7 @@ function opened(
               const discovered = agent.sessions.get(nativeId);
               if (discovered && !discovered.isDiscovered) {
                 servers.revoke();
+                discardSession(proxy, agent, nativeId);
                 return failed(usedByClient(target));
               }
               abandon();

@@ -48,6 +48,26 @@ test('a session that the client resumes by its id is not moved to another id: th
   expect([client.agentText(id), client.agentText('own')]).toEqual(['left heard hello', '']);
 });
 
+// Seed 91500073 of the simulator.
+test('if the load that made a change of agent fail is refused itself, the session that the agent opened is closed', async () => {
+  const capabilities = { ...ALL_CAPABILITIES, sessionCapabilities: { close: {} } };
+  const [left, right] = [able('left'), able('right', capabilities)];
+  const client = await connected([left, right]);
+  const { id } = await open(client, CWD, 'left');
+  right.on('session/new', () => UNANSWERED);
+  right.on('session/load', () => UNANSWERED);
+  const change = client.request('session/set_config_option', toRight(id));
+  const opening = await right.got('session/new');
+  const load = client.request('session/load', { sessionId: 'own', cwd: CWD, mcpServers: [] });
+  const loading = await right.got('session/load');
+  right.reply(opening.msg, { sessionId: 'own' });
+  expect((await change).error.message).toContain('already in use as "own"');
+  expect(right.all('session/close')).toEqual([]);
+  right.send({ jsonrpc: '2.0', id: loading.msg.id, error: { code: -32603, message: 'not now' } });
+  expect((await load).error.code).toBe(-32002);
+  expect((await right.got('session/close')).msg.params).toEqual({ sessionId: 'own' });
+});
+
 // Seed 90210177 of the simulator.
 test('requests on a session whose agent is still being looked for reach it in their order, and the agents are asked once', async () => {
   const [left, right] = [able('left'), able('right')];

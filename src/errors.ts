@@ -167,6 +167,11 @@ const FAILURES = {
     message: (what: string, limit: number, where = 'in this session') =>
       `Too many ${what} are open ${where} (limit ${limit}); wait until one completes`,
   },
+  SESSION_IN_USE: {
+    rpc: -32603,
+    message: (agent: string, id: string) =>
+      `The session that agent "${agent}" opened is already in use as "${id}"; use that one, or try again`,
+  },
   AGENT_REFUSED: {
     rpc: -32603,
     message: (agent: string, method: string, message: string) => `Agent "${agent}" rejected ${method}: ${message}`,

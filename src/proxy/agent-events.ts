@@ -131,7 +131,11 @@ export function createRegistryDeps(parts: () => ProxyParts): RegistryDeps {
     pool: () => parts().pool,
     stored: (publicId) => parts().context.log.records().get(publicId),
     isAskedUnder: (publicId) => parts().requests.isAskedIn(publicId),
-    moveRequests: (from, to) => parts().requests.takeOver(from, to),
+    moveRequests(from, to) {
+      const { requests, context } = parts();
+      requests.takeOver(from, to);
+      context.enforcement?.takeOver(from, to);
+    },
     isWaiting: (session) => parts().requests.isWaiting(session),
     ended(session) {
       const { workspace, enforcement } = parts().context;

@@ -81,7 +81,7 @@ export function fromClient(proxy: ProxyParts, request: ClientRequest | undefined
     case 'owner':
       return toOwner(proxy, request, frame);
     case 'singleAgent':
-      if (proxy.pool.single?.isIsolated && frame.sessionId) return toOwner(proxy, request, frame);
+      if (frame.sessionId && (proxy.pool.single?.isIsolated || (!request && isOfLost(proxy, frame)))) return toOwner(proxy, request, frame);
       return isRefused(proxy, request, undefined, frame) ? undefined : toOne(proxy, proxy.pool.single as Agent, request, frame);
     case 'vendor': {
       const agent = vendorAgent(proxy, route.vendor);
@@ -94,6 +94,8 @@ export function fromClient(proxy: ProxyParts, request: ClientRequest | undefined
       return unroutable(proxy, request, method);
   }
 }
+
+const isOfLost = ({ registry }: ProxyParts, frame: Frame): boolean => registry.get(sessionIdOf(frame) ?? '')?.isLost === true;
 
 function toOwner(proxy: ProxyParts, request: ClientRequest | undefined, frame: Frame): void {
   onSession(proxy, request, frame, (session, mine) => {
@@ -170,7 +172,7 @@ function onSession(
   if (method === 'session/load' || method === 'session/resume') return loadUnknown(proxy, request, sessionId, frame);
   const kept = detach(frame);
   request.sought = sessionId;
-  probe(proxy, sessionId, ({ owner }) => {
+  probe(proxy, sessionId, request, ({ owner }) => {
     request.sought = undefined;
     if (request.isAnswered) return; // withdrawn meanwhile
     if (owner instanceof ProxyError) refuse(owner);
@@ -227,6 +229,8 @@ function inQueue(
   if (AT_ONCE.has(frame.method as string)) return then(session, frame);
   if (session.isTranscript && !FOR_LOST_SESSIONS.has(frame.method as string)) return onRecord(proxy, session, request);
   const mustReturn = session.isLost && request !== undefined && !FOR_LOST_SESSIONS.has(request.method) && !isOurs(proxy, session, frame);
+  // Its agent does not have the session, and is not started to hear about it.
+  if (session.isLost && !request && !toAgent.isHeld) return void proxy.context.counters.unsentToAgents++;
   if (!toAgent.isHeld && !mustReturn) return then(session, frame);
   const kept = detach(frame);
   const inTurn = () => {

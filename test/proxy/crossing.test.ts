@@ -401,19 +401,18 @@ test("a bug triggered by a waiting frame fails only that frame, not the frames a
   expect(notices).toEqual(['failed on session/prompt: no timer']);
 });
 
-test('frames that wait for an agent to start reach it under its own session id, even if another session has that id by then', async () => {
+test('a notification on a lost session reaches neither the agent that had it nor the one that it moves to; a later one does', async () => {
   const agents = [able('left'), able('right')] as const;
   const [left, right] = agents;
   const client = await connected(agents);
   const { id } = await open(client, CWD, 'left');
   right.on('session/new', () => ({ sessionId: 'r1' }));
-  left.on('initialize', () => UNANSWERED);
   left.exit({ kind: 'exited', code: 1, signal: null });
-  client.notify('_vendor/note', { sessionId: id }); // starts the agent, and waits
-  const started = await left.until(({ method }) => method === 'initialize', left.seen.length);
+  client.notify('_vendor/note', { sessionId: id, text: 'lost' });
   await CHANGES['the option'](client, id);
-  left.reply(started.msg, { protocolVersion: 1, agentCapabilities: ALL_CAPABILITIES });
-  expect((await left.got('_vendor/note')).msg.params).toEqual({ sessionId: id });
+  client.notify('_vendor/note', { sessionId: id, text: 'moved' });
+  expect((await right.got('_vendor/note')).msg.params).toEqual({ sessionId: 'r1', text: 'moved' });
+  expect([left.all('initialize').length, left.all('_vendor/note')]).toEqual([1, []]);
 });
 
 test('frames that wait behind a change of agent that a close ends are not processed', async () => {

@@ -57,10 +57,15 @@ export function createAgentRequests(sim: Sim, run: Run): AgentRequests {
     const before = hostTools.random.chance(0.2) ? run.hostTools.before.get(session) : undefined;
     const serverId = foreign ?? before ?? own;
     const isOwn = foreign === undefined;
+    const isOfDelegation = run.hostTools.delegated.has(serverId);
     return {
       method: 'mcp/message',
       body: hostToolCall(hostTools, serverId, key(), sim, run.agent),
-      about: { isPatched: true, mcpRequestId: key(), ...(isOwn ? { key: key(), isHostTool: true } : { foreignKey: key() }) },
+      about: {
+        isPatched: true,
+        mcpRequestId: key(),
+        ...(isOwn ? { key: key(), isHostTool: true, isOfDelegation } : { foreignKey: key() }),
+      },
       fate: 'never',
     };
   }

@@ -3,7 +3,7 @@
 import { idTextIn } from './frame-text.ts';
 import { delegationIn, withoutHostTools } from './host-tools.ts';
 import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
-import { type Evidence, isChanging, isLoad, isWithdrawn, leaveBehind, nameOf, withhold } from './observations.ts';
+import { type Evidence, isChanging, isDelegatedElsewhere, isLoad, isWithdrawn, leaveBehind, nameOf, withhold } from './observations.ts';
 import { type Message, serialIn } from './sim.ts';
 import type { AgentInput, Run } from './sim-agent.ts';
 import { allowedBySomebody, mayBeSet } from './under-policy.ts';
@@ -72,7 +72,10 @@ function delegatedTo(seen: Evidence, run: Run, message: Message, line: string): 
   if (session.delegationFor || [...seen.delegations.values()].includes(call))
     seen.problem(`${nameOf(call)} is asked of ${run.agent} twice`);
   if (call.agent === run.agent) seen.problem(`${nameOf(call)} is asked of the very agent that asks`);
-  session.delegationFor = call.session;
+  // A call at the server of a delegation is for that delegation's session, even if the client has found the caller's session since.
+  const caller = call.session as AgentSession;
+  const isOfDelegation = call.about.isOfDelegation === true && !caller.delegationFor;
+  session.delegationFor = (isOfDelegation && seen.delegations.get(caller)?.session) || caller;
   seen.delegations.set(session, call);
   seen.atWork.add(session);
 }
@@ -105,10 +108,7 @@ function forwarded(seen: Evidence, run: Run, message: Message, idText: string, c
   const session = sessionIn(seen, run, message);
   if (session && client.lineage === undefined) seen.foundByName.add(session);
   // The client has found it, and owns it from now on.
-  if (session && isLoad(client)) {
-    session.isDelegation = false;
-    session.delegationFor = undefined;
-  }
+  if (session && isLoad(client) && !isDelegatedElsewhere(seen, run, session)) seen.ledger.ownedByClient(session);
   if (!session || method !== 'session/load') return;
   if (client.method === 'session/resume') return withhold(seen, session, client);
   // This replay is wanted, whatever was not before.
@@ -152,6 +152,10 @@ function notification(seen: Evidence, run: Run, message: Message, client: Client
   if (client.fate === 'never') seen.problem(`${run.agent} hears what must not pass: ${nameOf(client)}`);
   atItsSession(seen, run, message, client);
   unchanged(seen, run, message, client, undefined, line);
+  const session = sessionIn(seen, run, message);
+  // After a crash the next process does not have the session, and gets no notifications for it before a request has recovered it.
+  if (session && client.lineage !== undefined && !run.open.has(session) && !seen.loose.has(session))
+    seen.problem(`${nameOf(client)} reaches ${run.agent}#${run.number}, which has not opened the session`);
   if (message.method === '$/cancel_request') {
     const request = seen.ledger.clientFrame(client.about.takesBack);
     const known =

@@ -89,4 +89,6 @@ export type ProcessTools = {
   /** What a session had before it was opened again. */
   readonly before: Map<AgentSession, string>;
   readonly all: Set<string>;
+  /** Those of delegated sessions. */
+  readonly delegated: Set<string>;
 };

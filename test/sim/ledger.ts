@@ -83,6 +83,8 @@ export type Ledger = {
   addSession(session: AgentSession): AgentSession;
   sessionAt(agent: string, native: string): AgentSession | undefined;
   sessionsOf(lineage: number): readonly AgentSession[];
+  /** The client has found a delegated session. Delegations that were made there are still for the session that it was for. */
+  ownedByClient(session: AgentSession): void;
 };
 
 export function createLedger(): Ledger {
@@ -115,6 +117,12 @@ export function createLedger(): Ledger {
       return session;
     },
     sessionAt: (agent, native) => sessions.get(`${agent}\n${native}`),
+    ownedByClient(session) {
+      const { delegationFor } = session;
+      session.isDelegation = false;
+      session.delegationFor = undefined;
+      if (delegationFor) for (const other of sessions.values()) if (other.delegationFor === session) other.delegationFor = delegationFor;
+    },
     sessionsOf: (lineage) => [...sessions.values()].filter((session) => session.lineage === lineage),
   };
 }

@@ -60,8 +60,9 @@ export type Evidence = {
   /** Sessions whose updates are an unwanted replay, by the response that ends it. */
   readonly withheld: Map<AgentSession, ClientFrame | undefined>;
 
-  /** What reached the proxy in this event. */
+  /** What reached the proxy in this event, from agents and from the client. */
   arrived: AgentFrame[];
+  fromClient: ClientFrame[];
   /** Frames that must keep their order, as they reached the proxy, and how many of them are done. */
   readonly streams: Map<string, { readonly frames: AgentFrame[]; next: number }>;
   /** Frames that were overtaken in this event; only its end shows whether they may be missing. */
@@ -157,6 +158,7 @@ export function createEvidence(
     begunChanges: new Set(),
     withheld: new Map(),
     arrived: [],
+    fromClient: [],
     streams: new Map(),
     overtaken: [],
     atClient: new Map(),
@@ -197,6 +199,13 @@ export const runOf = ({ runs }: Evidence, frame: AgentFrame): Run =>
 
 /** Between its death and the proxy's knowledge of it, what is written to an agent is lost. */
 export const isThere = ({ sim }: Run): boolean => sim.isAlive && !sim.isOver;
+
+/**
+ * A delegation opened it in another process, which is there. An agent with a process for each session keeps it to that one: the proxy cannot
+ * know that the session the client asks for is the same, since such processes may use one id for two sessions.
+ */
+export const isDelegatedElsewhere = ({ runs }: Evidence, run: Run, session: AgentSession): boolean =>
+  session.isDelegation && runs.some((other) => other !== run && isThere(other) && other.open.has(session));
 
 export function openRequests({ open }: Evidence): ClientFrame[] {
   return [...open.values()].flat();

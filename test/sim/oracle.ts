@@ -189,7 +189,13 @@ export function createOracle(
     watchClient(sink) {
       seen.toClient = sink;
     },
-    launched: (run) => void seen.runs.push(run),
+    launched(run) {
+      seen.runs.push(run);
+      const isSessionNote = ({ kind, method, lineage }: ClientFrame) =>
+        kind === 'notification' && method !== 'session/cancel' && lineage !== undefined;
+      if (seen.fromClient.length > 0 && seen.fromClient.every(isSessionNote))
+        problem(`${run.agent}#${run.number} is started for nothing but ${seen.fromClient.map(nameOf).join(', ')}`);
+    },
     agentGone(run) {
       for (const [terminalId, owner] of seen.terminals) if (owner.run === run) seen.terminals.delete(terminalId);
     },
@@ -223,6 +229,7 @@ export function createOracle(
     },
     clientSent(frame) {
       frame.isDelivered = true;
+      seen.fromClient.push(frame);
       if (frame.about.owesNull === true) seen.nullOwed++;
       if (frame.publicId !== undefined) {
         seen.spokenOf.add(frame.publicId);
@@ -235,8 +242,11 @@ export function createOracle(
     notOpenHere(run, session, client) {
       const request = ledger.clientFrame(client) as ClientFrame;
       if (request.lineage === undefined || seen.loose.has(session)) return;
+      // A process that the proxy has ended may read its last input later than the session was opened in the next one.
+      const isLate = run.sim.isOver;
       const elsewhere = seen.runs.find((other) => other !== run && !other.sim.isOver && other.sim.isAlive && other.open.has(session));
-      if (elsewhere) problem(`${nameOf(request)} reaches ${run.agent}#${run.number}, and the session is open in #${elsewhere.number}`);
+      if (elsewhere && !isLate)
+        problem(`${nameOf(request)} reaches ${run.agent}#${run.number}, and the session is open in #${elsewhere.number}`);
       else if (BRINGS_BACK.has(request.method as string))
         problem(`${nameOf(request)} reaches ${run.agent}#${run.number}, where nobody has brought the session back`);
     },
@@ -249,6 +259,7 @@ export function createOracle(
       noOrphanRequests(seen);
       endedSessionsAskNothing(seen);
       seen.arrived = [];
+      seen.fromClient = [];
       seen.answeredNow.clear();
       // When the client disconnects, turns are also cancelled at agents that have just died and get nothing.
       for (const { agentRequest, line } of seen.takenBack)

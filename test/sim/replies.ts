@@ -3,6 +3,7 @@ import { initializeResult, listResult, openedResult, openSession, optionsOf } fr
 import { createAgentRequests } from './agent-requests.ts';
 import { toolServerOf } from './host-tools.ts';
 import type { AgentSession } from './ledger.ts';
+import { isDelegatedElsewhere } from './observations.ts';
 import type { Body, Sim } from './sim.ts';
 import type { AgentInput, Job, Run } from './sim-agent.ts';
 import { sendUpdate } from './updates.ts';
@@ -115,6 +116,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
     if (before !== undefined) run.hostTools.before.set(session, before);
     run.hostTools.bySession.set(session, serverId);
     run.hostTools.all.add(serverId);
+    if (session.isDelegation) run.hostTools.delegated.add(serverId);
     sim.hostTools?.servers.push(serverId);
   }
 
@@ -165,6 +167,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
     const isReplayWanted = received.client !== undefined && ledger.clientFrame(received.client)?.method === 'session/load';
     let replays = method === 'session/load' ? random.int(0, 4) : 0;
     run.open.add(session);
+    if (received.client !== undefined) ledger.ownedByClient(session);
     takeHostTools(session, received);
     job(session, (self) => {
       if (replays-- > 0) {
@@ -189,7 +192,8 @@ export function createReplies(sim: Sim, run: Run): Replies {
     if (typeof params.sessionId !== 'string') return reply(received, () => ({ result: {} }));
     const known = model.sessions.get(params.sessionId);
     const isForgotten = known !== undefined && model.traits.forgets && !run.open.has(known);
-    const session = known?.isDeleted || isForgotten ? undefined : known;
+    const isKept = known !== undefined && isDelegatedElsewhere(sim.oracle.seen, run, known);
+    const session = known?.isDeleted || isForgotten || isKept ? undefined : known;
     if (!session) return reply(received, () => NO_SESSION);
     if (method === 'session/load' || method === 'session/resume') return load(received, session, method);
     if (!run.open.has(session)) {

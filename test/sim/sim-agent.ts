@@ -92,7 +92,7 @@ export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec): Run
     sender,
     jobs: [],
     open: new Set(),
-    hostTools: { bySession: new Map(), before: new Map(), all: new Set() },
+    hostTools: { bySession: new Map(), before: new Map(), all: new Set(), delegated: new Set() },
     requests: new Set(),
     isReading: true,
     isReady: false,

@@ -41,7 +41,9 @@ export async function callTool(
   if (wrong !== undefined) return failed(`The arguments of ${tool.name} are not valid: ${wrong}`);
   const request = { ...about, cwd: host.cwd, roots: host.roots, effect: tool.effect };
   // Before the time limit starts: a user's decision may take any time.
-  const verdict = await passGate(() => deps.gate(request, signal), signal);
+  const decided = await passGate(() => deps.gate(request, signal), signal);
+  // The agent may have died between the decision and this line, for example of the answer to its previous call.
+  const verdict = signal.aborted ? ({ allow: false, reason: 'the call was cancelled' } as const) : decided;
   if (!verdict.allow) {
     deps.onEvent({ ...about, kind: 'denied', reason: verdict.reason });
     return failed(`${tool.name} was not allowed: ${verdict.reason}`);

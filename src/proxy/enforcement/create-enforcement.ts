@@ -9,7 +9,7 @@ import { elicitation } from './elicitation.ts';
 import type { CreateEnforcement } from './enforcement.ts';
 import { type Asking, type EnforcementDeps, recordRefusedToken, recordUnread } from './evaluate.ts';
 import { isEvaluated } from './file-actions.ts';
-import { fileOrTerminal, withdrawWaiting } from './files-and-terminals.ts';
+import { fileOrTerminal, takeOverWaiting, withdrawWaiting } from './files-and-terminals.ts';
 import { mcpCall, mcpConnect, refusesServers } from './mcp-servers.ts';
 import { modeUpdate, narrow, refusesChange, settleMode } from './modes.ts';
 import { toolCall } from './observed-actions.ts';
@@ -75,6 +75,7 @@ export const createEnforcement =
         return hasReturns && !deps.isObserving && hasReturn(bytes, start, end);
       },
       withdrawWaiting,
+      takeOver: takeOverWaiting,
       toolCall: (session, frame) => toolCall(deps, session, frame),
       modeUpdate: (session, frame) => modeUpdate(deps, session, frame),
       answer: (agent, call, answer, then) => settleMode(deps, agent, call, answer, then),

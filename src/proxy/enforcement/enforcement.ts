@@ -64,6 +64,8 @@ export type Enforcement = {
   refusesReturn(frame: Frame): boolean;
   /** The agent withdraws a request that waits behind another one; false when none does. */
   withdrawWaiting(agent: Agent, idText: string): boolean;
+  /** A session that the agent named early is this one: requests that wait there keep their order with those of this one. */
+  takeOver(discovered: Session, session: Session): void;
   /** An update about a tool call, for a later permission request, and for calls that the agent asked no permission for. */
   toolCall(session: Session, frame: Frame): void;
   /** The agent reports its mode. */

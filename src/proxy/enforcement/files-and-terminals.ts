@@ -89,7 +89,7 @@ export function fileOrTerminal(deps: EnforcementDeps, asking: Asking): void {
 }
 
 function wait(queue: WaitingRequests, asking: Asking, then: (asking: Asking) => void): void {
-  const { agent, frame } = asking;
+  const { agent, frame, session } = asking;
   const idText = idOf(asking);
   const key = canonicalId(idText);
   if (queue.waiting.has(key)) return agent.fail(idText, failure('ID_IN_USE', [idText]));
@@ -100,7 +100,8 @@ function wait(queue: WaitingRequests, asking: Asking, then: (asking: Asking) => 
     request: undefined,
     run() {
       queue.waiting.delete(key);
-      if (agent.connection === queue.connection) then(waits);
+      // A session that the agent named early may have been opened meanwhile.
+      if (agent.connection === queue.connection) then({ ...waits, session: session && (agent.sessions.get(session.nativeId) ?? session) });
     },
   };
   queue.waiting.set(key, { step, method: frame.method as string });
@@ -120,6 +121,10 @@ export function withdrawWaiting(agent: Agent, idText: string): boolean {
     return true;
   }
   return false;
+}
+
+export function takeOverWaiting({ enforcement }: Session, session: Session): void {
+  if (enforcement?.waiting) stateOf(session).waiting = enforcement.waiting;
 }
 
 /** The real path of the file when it was evaluated: only that file may be opened. */

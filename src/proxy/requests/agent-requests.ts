@@ -84,7 +84,7 @@ export type AgentRequests = {
   isWaiting(session: Session): boolean;
   /** How many requests of a method the session's agent waits for; without a session, those that belong to none. */
   count(owner: { readonly session: Session } | { readonly agent: Agent }, method: string): number;
-  /** Whether an agent waits for a request that was put to the client under this session id. */
+  /** Whether the client still shows a request that was put to it under this session id, even one that its agent no longer waits for. */
   isAskedIn(publicId: string): boolean;
   /** The session that the agent named before it was opened is this one. */
   takeOver(discovered: Session, session: Session): void;
@@ -305,7 +305,7 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
       return count;
     },
     isAskedIn(publicId) {
-      for (const { askedIn, isOpen } of byKey.values()) if (askedIn === publicId && isOpen) return true;
+      for (const { askedIn } of byKey.values()) if (askedIn === publicId) return true;
       return false;
     },
     takeOver(discovered, session) {

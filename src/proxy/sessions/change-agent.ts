@@ -196,6 +196,12 @@ function changeAgent(proxy: ProxyParts, request: ClientRequest, session: Session
           const nativeId = openedId(answer);
           const isOpening = settleOpening(() => {
             if (nativeId !== undefined && isCurrent()) {
+              const taken = next.sessions.get(nativeId);
+              if (taken && isInUse(taken)) {
+                servers.revoke();
+                discardSession(proxy, next, nativeId);
+                return void over(changeFailed, () => done.failed(inUse(next, taken)));
+              }
               leaveAgent(proxy, session);
               over(changed, () => moveTo(proxy, session, next, nativeId, answer, done));
               return servers.bind(session);
@@ -209,6 +215,17 @@ function changeAgent(proxy: ProxyParts, request: ClientRequest, session: Session
       }),
     );
   }, failed);
+}
+
+/**
+ * The client knows the session by an id of its own, for example from a permission request that the agent sent before its answer. One session
+ * must not have two ids: a load under that id would replay into this session. One that its agent no longer has gives way.
+ */
+const isInUse = ({ isDiscovered, isTranscript, isLost, isRecovering }: Session): boolean =>
+  !isDiscovered && !isTranscript && (!isLost || isRecovering);
+
+function inUse(next: Agent, { publicId }: Session): ProxyError {
+  return failure('SESSION_IN_USE', [next.name, publicId], { agent: next.name, sessionId: publicId });
 }
 
 function refusedBy(next: Agent, answer: Frame, done: Done): void {

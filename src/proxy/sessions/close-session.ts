@@ -9,7 +9,7 @@ import type { ProxyParts } from '../parts.ts';
 import { passAnswer, toNative } from '../rewrite.ts';
 import { CANCELLED } from '../turns/cancel.ts';
 import type { Parked, Session } from './session.ts';
-import { beginClose, type Close, closeRefused, mayClose, type Open, restingOf } from './session-state.ts';
+import { beginClose, type Close, closeRefused, leftToLoad, mayClose, type Open, restingOf } from './session-state.ts';
 
 /** Cancels open requests, then closes the session. An agent without session/close gets a cancel instead. */
 export function close(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
@@ -118,7 +118,7 @@ function endSession(proxy: ProxyParts, session: Session): void {
 /** Ends a session that was opened and that nobody wants any more, unless the client has found and used it meanwhile. */
 export function discardSession(proxy: ProxyParts, agent: Agent, nativeId: string): void {
   const known = agent.sessions.get(nativeId);
-  if (known && !known.isDiscovered) return;
+  if (known && !known.isDiscovered) return void known.advance(leftToLoad);
   if (known) {
     proxy.requests.endOf(known); // before its id can be another's
     proxy.registry.forget(known);

@@ -1,21 +1,21 @@
 // Finds the owner of a session: among the live ones, in the records of earlier processes, or by asking the agents.
-import { failure, type ProxyError } from '../../errors.ts';
+import { failure } from '../../errors.ts';
 import { offers } from '../../router/capabilities.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { elements, member, memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Agent } from '../agents/agent.ts';
+import type { ClientRequest } from '../boundary.ts';
 import type { ProxyParts } from '../parts.ts';
-import type { Session } from './session.ts';
+import { contained } from './frame-queue.ts';
+import type { Found } from './session-registry.ts';
 
 /**
- * Asks the agents that can list their sessions for an unknown one, then passes on the owner. `candidates` are agents that can load but not
- * list: they can only be tried.
+ * Asks the agents that can list their sessions for an unknown one, then passes on the owner. Requests for the same id share one lookup, and
+ * keep their order.
  */
-export function probe(
-  proxy: ProxyParts,
-  sessionId: string,
-  done: (found: { readonly owner: Session | ProxyError | undefined; readonly candidates: readonly Agent[] }) => void,
-): void {
+export function probe(proxy: ProxyParts, sessionId: string, request: ClientRequest, done: (found: Found) => void): void {
+  const waiting = (found: () => Found) => contained(proxy.client, request, request.method, () => done(found()))();
+  if (!proxy.registry.beginLookup(sessionId, waiting)) return;
   const nextAgents = proxy.pool.all();
   const listers = nextAgents.filter(({ handshake }) => offers(handshake?.result, 'sessionCapabilities', 'list'));
   const candidates = nextAgents.filter(
@@ -23,19 +23,20 @@ export function probe(
   );
   const owners: { agent: Agent; cwd: string | undefined }[] = [];
   let open = listers.length;
-  const settle = () => {
+  const found = (): Found => {
     // Another request for it, or a list, may have found it first.
-    const found = proxy.registry.find(sessionId);
-    if (found) return done({ owner: found, candidates });
+    const known = proxy.registry.find(sessionId);
+    if (known) return { owner: known, candidates };
     const [owner, another] = owners;
     if (owner && another)
-      return done({
+      return {
         owner: failure('SESSION_AMBIGUOUS', [sessionId, owners.map(({ agent }) => agent.name).join(', ')], { sessionId }),
         candidates: [],
-      });
-    if (!owner) return done({ owner: undefined, candidates });
-    done({ owner: proxy.registry.use(sessionId, owner.agent, owner.cwd), candidates });
+      };
+    if (!owner) return { owner: undefined, candidates };
+    return { owner: proxy.registry.use(sessionId, owner.agent, owner.cwd), candidates };
   };
+  const settle = () => proxy.registry.endLookup(sessionId, found);
   if (open === 0) return settle();
   for (const agent of listers)
     findInList(proxy, agent, sessionId, (found) => {

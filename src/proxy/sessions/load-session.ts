@@ -13,7 +13,7 @@ import type { ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
 import { errorPatches, isAuthRequired, toNative } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
-import { closeAt } from './close-session.ts';
+import { closeAt, discardSession } from './close-session.ts';
 import { announceCommand } from './config-options.ts';
 import { goesByAnotherName, probe } from './find-session.ts';
 import { contained } from './frame-queue.ts';
@@ -65,8 +65,13 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
     session.toAgent.release();
   };
   const notOpened = (then: () => void) => {
-    const isSettled = session.settle(op, (now) => loadFailed(now, session.origin));
+    let isUnwanted = false;
+    const isSettled = session.settle(op, (now) => {
+      isUnwanted = now.isUnwanted;
+      return loadFailed(now, session.origin);
+    });
     if (isSettled && session.isClosed) proxy.registry.forgetUnopened(session);
+    if (isUnwanted) discardSession(proxy, agent, session.nativeId);
     then();
     session.toAgent.release();
   };
@@ -174,7 +179,7 @@ function remember(proxy: ProxyParts, session: Session, frame: Frame): void {
 /** For an unknown id: asks the agents, then tries those that cannot list. */
 export function loadUnknown(proxy: ProxyParts, request: ClientRequest, sessionId: string, frame: Frame): void {
   const owned = detach(frame);
-  probe(proxy, sessionId, ({ owner, candidates }) => {
+  probe(proxy, sessionId, request, ({ owner, candidates }) => {
     if (request.isAnswered) return; // withdrawn meanwhile
     if (owner instanceof ProxyError) return proxy.client.fail(request, owner);
     if (owner) return loadInTurn(proxy, request, owner, owned);

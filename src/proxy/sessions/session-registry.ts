@@ -24,6 +24,10 @@ export type RegistryDeps = {
   readonly ended: (session: Session) => void;
 };
 
+/** What the agents' lists say about an id. `candidates` are agents that cannot list but can load: for them there is only trying. */
+export type Found = { readonly owner: Session | ProxyError | undefined; readonly candidates: readonly Agent[] };
+type Waiting = (found: () => Found) => void;
+
 const MAX_ENDED = 10_000;
 const MAX_SESSIONS = 10_000;
 
@@ -33,6 +37,8 @@ export class SessionRegistry {
   readonly #sessions = new Map<string, Session>();
   readonly #terminals = new Map<string, TerminalOwner>();
   readonly #terminalsOf = new Map<Session, Set<string>>();
+  /** Ids that agents are being asked about, and the requests that wait for the owner. */
+  readonly #lookups = new Map<string, Waiting[]>();
 
   constructor(deps: RegistryDeps) {
     this.#deps = deps;
@@ -59,6 +65,22 @@ export class SessionRegistry {
     return undefined;
   }
 
+  /**
+   * Waits for the owner of an id; true when the caller has to ask the agents. Later requests join the lookup under way: with one of their own
+   * they could overtake the earlier ones.
+   */
+  beginLookup(publicId: string, waiting: Waiting): boolean {
+    const before = this.#lookups.get(publicId);
+    if (before) before.push(waiting);
+    else this.#lookups.set(publicId, [waiting]);
+    return before === undefined;
+  }
+  /** Each request sees what the ones before it have made of the session. */
+  endLookup(publicId: string, found: () => Found): void {
+    const all = this.#lookups.get(publicId) ?? [];
+    this.#lookups.delete(publicId);
+    for (const waiting of all) waiting(found);
+  }
   /** A session that the client uses by the id its agent gave it, or that is looked for at that agent. */
   use(sessionId: string, agent: Agent, cwd: string | undefined): Session {
     return this.#add(createSession(sessionId, this.#deps.pool().place(agent), sessionId, cwd));

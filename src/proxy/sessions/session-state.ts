@@ -42,6 +42,8 @@ type Loading = {
   readonly replay: 'shown' | 'withheld' | undefined;
   /** Of the load under way; they hold at once, since the agent may ask for files before it answers. */
   readonly roots: Roots | undefined;
+  /** Its agent has opened it for a request that does not want it. If the load fails, nobody has it. */
+  readonly isUnwanted: boolean;
 };
 type Recovering = {
   readonly kind: 'recovering';
@@ -119,10 +121,15 @@ export function loadable(state: SessionState): Loading['from'] {
 /** How a load ends. */
 export type LoadEnd = (now: Loading) => Settled['load'];
 export function beginLoad(from: Loading['from'], op: Load): Loading {
-  return { kind: 'loading', op, from, replay: undefined, roots: undefined };
+  return { kind: 'loading', op, from, replay: undefined, roots: undefined, isUnwanted: false };
 }
 export function loadSent(now: Loading, replay: 'shown' | 'withheld' | undefined, roots: Roots | undefined): Loading {
   return { ...now, replay: replay ?? now.replay, roots };
+}
+/** The load under way, if any, decides whether anyone wants the session that its agent has opened. */
+export function leftToLoad(state: Live): Live {
+  if (state.kind === 'loading') return { ...state, isUnwanted: true };
+  return isBusy(state) ? ({ ...state, from: leftToLoad(state.from) } as Live) : state;
 }
 /** The agent has answered: what it sends now is no replay. */
 export const loadAnswered = (now: Loading): Loading => ({ ...now, replay: now.replay === 'withheld' ? undefined : now.replay });

@@ -52,6 +52,7 @@ export const delegate: Delegate = async (proxy, parent, { agent, prompt }, signa
   try {
     const child = await opened(proxy, parent, target, { hear: view.hear, ...delegation }, taken);
     try {
+      if (child.isClosed) throw new ToolFailure(usedByClient(target)); // a list in the same chunk as the answer may have shown it
       const stopReason = await turn(proxy, child, prompt, taken);
       view.over(stopReason !== 'cancelled');
       return { agent, sessionId: child.nativeId, text: view.text(), stopReason };
@@ -66,6 +67,8 @@ export const delegate: Delegate = async (proxy, parent, { agent, prompt }, signa
     parent.delegations.delete(delegation);
   }
 };
+
+const usedByClient = ({ name }: Agent): string => `the editor uses the session that ${name} has opened`;
 
 /** The named agent, if the parent may delegate to it. */
 function mayAsk(proxy: ProxyParts, parent: Session, agent: string): Agent {
@@ -130,7 +133,8 @@ function opened(
               const discovered = agent.sessions.get(nativeId);
               if (discovered && !discovered.isDiscovered) {
                 servers.revoke();
-                return failed(`the editor uses the session that ${target.name} has opened`);
+                discardSession(proxy, agent, nativeId);
+                return failed(usedByClient(target));
               }
               abandon();
               signal.removeEventListener('abort', cancel);

@@ -24,6 +24,24 @@ test("a tool's time limit starts when the call is allowed, however long the deci
   expect(outcome).toEqual({ content: [{ type: 'text', text: 'done' }] });
 });
 
+// Seed 92013575 of the simulator.
+test('a call that is cancelled right behind its decision does not run', async () => {
+  const { abort, progress } = caller();
+  let isRun = false;
+  const gate = () => {
+    const decided = Promise.resolve({ allow: true } as const);
+    void decided.then(() => queueMicrotask(() => abort.abort())); // behind the check of the gate, before the call goes on
+    return decided;
+  };
+  const build = tool(1000, async () => {
+    isRun = true;
+    return { content: [] };
+  });
+  const deps = { gate, check: async () => undefined, onEvent: () => {}, maxOutputBytes: 1000 };
+  const outcome = await callTool(build, {}, host, { abort, progress }, deps);
+  expect([isRun, outcome.isError]).toEqual([false, true]);
+});
+
 test.each([
   ['structured content', { structuredContent: { all: 'x'.repeat(2000) } }],
   ['what it says of itself', { _meta: { all: 'x'.repeat(2000) } }],

@@ -39,6 +39,24 @@ test('a resume for recovery after a crash that is refused is tried as a load too
   expect(client.agentText(id)).toBe('left heard hello');
 });
 
+test.each([1, 2])(
+  'a notification on a lost session does not start its agent, and is not sent to it later, with %i agents',
+  async (count) => {
+    const left = able('left');
+    const client = await connected([left, able('right')].slice(0, count));
+    const { id } = await open(client, CWD, count === 1 ? undefined : 'left');
+    left.exit({ kind: 'exited', code: 1, signal: null });
+    for (const method of ['_vendor/note', 'session/set_mode']) client.notify(method, { sessionId: id });
+    client.line('no json'); // answered by the proxy, behind the notifications
+    await client.until((msg) => msg.error?.code === -32700);
+    expect(left.all('initialize')).toHaveLength(1);
+    expect((await prompt(client, id, 'hello')).result).toEqual(end);
+    client.notify('_vendor/note', { sessionId: id, again: true });
+    await left.got('_vendor/note', ({ again }) => again === true);
+    expect([left.all('initialize').length, left.all('_vendor/note').length, left.all('session/set_mode')]).toEqual([2, 1, []]);
+  },
+);
+
 test('an agent that requires a login is not asked again by another method, and its error is forwarded', async () => {
   const left = onlyLoads('left', -32000);
   const client = await connected([left, able('right')]);

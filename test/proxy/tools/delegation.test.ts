@@ -140,6 +140,21 @@ test('a delegated session that the client has loaded meanwhile is left to the cl
   expect(right.all('session/close')).toEqual([]);
 });
 
+test('a session that the client loads before its first prompt is not prompted, and the call fails', async () => {
+  const { client, right, ask } = await sent();
+  right.on('session/list', () => UNANSWERED);
+  right.on('session/new', () => UNANSWERED);
+  const load = client.request('session/load', { sessionId: 'errand', cwd: CWD, mcpServers: [] });
+  const list = await right.got('session/list');
+  const answer = ask();
+  right.reply((await right.got('session/new')).msg, { sessionId: 'errand' });
+  right.reply(list.msg, { sessions: [{ sessionId: 'errand', cwd: CWD }] });
+  const [{ text }] = (await answer).result.result.content;
+  expect(text).toContain('the editor uses the session that right has opened');
+  expect((await load).error).toBeUndefined();
+  expect([right.all('session/prompt'), right.all('session/close')]).toEqual([[], []]);
+});
+
 test('an agent that does not open a session is abandoned, and the error names the timeout and its setting', async () => {
   const clock = createStillClock();
   const { right, ask } = await sent({ clock });

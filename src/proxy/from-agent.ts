@@ -7,7 +7,7 @@ import { idTextOf, sessionIdOf } from '../wire/scanner/large-frame.ts';
 import type { Agent } from './agents/agent.ts';
 import { modernRequest, modernUpdateFrame } from './agents/legacy-frames.ts';
 import { skipLine } from './context.ts';
-import type { ProxyParts } from './parts.ts';
+import type { Parts, ProxyParts } from './parts.ts';
 import { duplicateId } from './requests/duplicate-ids.ts';
 import { completeElicitation } from './requests/elicitation.ts';
 import { receiveRequest, withdrawRequest } from './requests/receive-request.ts';
@@ -41,7 +41,7 @@ export function fromAgent(proxy: ProxyParts, agent: Agent, came: Frame): void {
  * Passes frames on at once that nothing here looks at one by one: pieces of a message, without a policy, in a session that the client knows by
  * the agent's own id. False if `fromAgent` must take each of them.
  */
-export function batchFromAgent(proxy: ProxyParts, agent: Agent, batch: FrameBatch): boolean {
+export function batchFromAgent(proxy: Parts<'context' | 'client'>, agent: Agent, batch: FrameBatch): boolean {
   const { first } = batch;
   if (first.method !== 'session/update' || proxy.context.enforcement || agent.refused.size > 0) return false;
   const session = agent.sessions.of(first);
@@ -67,7 +67,7 @@ function pass(proxy: ProxyParts, agent: Agent, session: Session | undefined, fra
   proxy.client.notify(frame, toPublic(session, frame));
 }
 
-function unroutable(proxy: ProxyParts, agent: Agent, frame: Frame): void {
+function unroutable(proxy: Parts<'context'>, agent: Agent, frame: Frame): void {
   const method = frame.method as string;
   if (frame.kind === 'request') agent.fail(idTextOf(frame), failure('METHOD_UNKNOWN', [method], { method }));
   else proxy.context.counters.refusedFromAgents++;
@@ -84,7 +84,7 @@ function hold(agent: Agent, nativeId: string, frame: Frame): boolean {
 }
 
 /** The client left the session, or never opened it. A request still needs an answer, or its agent waits forever. */
-function forNobody(proxy: ProxyParts, agent: Agent, frame: Frame): void {
+function forNobody(proxy: Parts<'context'>, agent: Agent, frame: Frame): void {
   proxy.context.counters.lateUpdates++;
   const sessionId = sessionIdOf(frame) ?? '';
   if (frame.kind === 'request') agent.fail(idTextOf(frame), failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
@@ -98,11 +98,11 @@ function isEnded({ ended, openings, generation }: Agent, nativeId: string): bool
 }
 
 /** With one agent, one process and no policy, sessions that the client did not open do not concern the proxy. */
-const isAsIfDirect = (proxy: ProxyParts, agent: Agent): boolean =>
+const isAsIfDirect = (proxy: Parts<'context' | 'pool'>, agent: Agent): boolean =>
   proxy.pool.single !== undefined && !proxy.context.enforcement && !agent.isIsolated;
 
 /** Registers a session that the agent created itself, for a subagent for example, under a unique id. */
-function discover(proxy: ProxyParts, agent: Agent, nativeId: string): Session | undefined {
+function discover(proxy: Parts<'context' | 'pool' | 'registry'>, agent: Agent, nativeId: string): Session | undefined {
   if (isAsIfDirect(proxy, agent)) return undefined;
   return proxy.registry.discover(agent, nativeId);
 }
@@ -134,7 +134,13 @@ function update(proxy: ProxyParts, session: Session | undefined, frame: Frame, i
 }
 
 /** The client does not know a delegated session; its delegation gets the updates. */
-function forDelegation(proxy: ProxyParts, session: Session, delegation: DelegatedSession, kind: string | undefined, frame: Frame): void {
+function forDelegation(
+  proxy: Parts<'context'>,
+  session: Session,
+  delegation: DelegatedSession,
+  kind: string | undefined,
+  frame: Frame,
+): void {
   delegation.hear(frame);
   if (!proxy.context.enforcement) return;
   if (kind === 'tool_call' || kind === 'tool_call_update') proxy.context.enforcement.toolCall(session, frame);

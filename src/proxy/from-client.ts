@@ -12,7 +12,7 @@ import { authenticate } from './agents/authentication.ts';
 import { authStatus, logout } from './agents/fan-out.ts';
 import type { AgentSide, ClientRequest } from './boundary.ts';
 import { answeredAgents, initialize } from './initialize.ts';
-import type { ProxyParts } from './parts.ts';
+import type { Parts, ProxyParts } from './parts.ts';
 import { mcpProgress } from './requests/mcp-message.ts';
 import { forward, toNative } from './rewrite.ts';
 import { setConfigOption, setTheOldWay } from './sessions/change-agent.ts';
@@ -95,7 +95,7 @@ export function fromClient(proxy: ProxyParts, request: ClientRequest | undefined
   }
 }
 
-const isOfLost = ({ registry }: ProxyParts, frame: Frame): boolean => registry.get(sessionIdOf(frame) ?? '')?.isLost === true;
+const isOfLost = ({ registry }: Parts<'registry'>, frame: Frame): boolean => registry.get(sessionIdOf(frame) ?? '')?.isLost === true;
 
 function toOwner(proxy: ProxyParts, request: ClientRequest | undefined, frame: Frame): void {
   onSession(proxy, request, frame, (session, mine) => {
@@ -136,7 +136,12 @@ function step(proxy: ProxyParts, request: ClientRequest | undefined, route: Extr
  * The policy refuses the change, and the request is answered. A change sent as a notification is refused too: an agent may only read the
  * method.
  */
-function isRefused(proxy: ProxyParts, request: ClientRequest | undefined, session: Session | undefined, frame: Frame): boolean {
+function isRefused(
+  proxy: Parts<'context' | 'pool' | 'client'>,
+  request: ClientRequest | undefined,
+  session: Session | undefined,
+  frame: Frame,
+): boolean {
   if (!proxy.context.enforcement) return false;
   const method = frame.method as string;
   const inMode = FOR_REFUSED_SESSIONS.has(method) ? undefined : refusedMode(proxy, session, frame);
@@ -147,7 +152,7 @@ function isRefused(proxy: ProxyParts, request: ClientRequest | undefined, sessio
 }
 
 /** Why the session that a frame names may not continue. */
-function refusedMode(proxy: ProxyParts, session: Session | undefined, frame: Frame): ProxyError | undefined {
+function refusedMode(proxy: Parts<'pool'>, session: Session | undefined, frame: Frame): ProxyError | undefined {
   const refused = (session?.agent ?? proxy.pool.single)?.refused;
   return refused && refused.size > 0 ? refused.get(session?.nativeId ?? sessionIdOf(frame) ?? '') : undefined;
 }
@@ -196,7 +201,7 @@ function behindEnd(
 
 /** A queue has the same limit as an agent that does not read. */
 function wait(
-  proxy: ProxyParts,
+  proxy: Parts<'context' | 'client'>,
   queue: FrameQueue,
   { agent }: Session,
   request: ClientRequest | undefined,
@@ -257,26 +262,26 @@ function inQueue(
 }
 
 /** The agent does not know the session and would start a new one under its id. */
-function onRecord(proxy: ProxyParts, { publicId: sessionId, agent }: Session, request: ClientRequest | undefined): void {
+function onRecord(proxy: Parts<'context' | 'client'>, { publicId: sessionId, agent }: Session, request: ClientRequest | undefined): void {
   if (!request) proxy.context.counters.refusedFromClient++;
   else proxy.client.fail(request, failure('SESSION_RECORD', [sessionId, agent.name, request.method], { sessionId, agent: agent.name }));
 }
 
 /** A change of agent, or the question which agent it is, does not need the dead agent. */
-function isOurs(proxy: ProxyParts, session: Session, frame: Frame): boolean {
+function isOurs(proxy: Parts<'pool'>, session: Session, frame: Frame): boolean {
   if (frame.method === 'session/prompt') return ourCommand(proxy, session, frame) !== undefined;
   if (frame.method !== 'session/set_config_option' || session.agentLocked) return false;
   return isAgentOption(session.options.agent, stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'configId')));
 }
 
 /** Forwards a request or notification unchanged. */
-function pass(proxy: ProxyParts, request: ClientRequest | undefined, session: Session, frame: Frame): void {
+function pass(proxy: Parts<'pool' | 'client'>, request: ClientRequest | undefined, session: Session, frame: Frame): void {
   if (request) forward(proxy, request, session, frame);
   else session.agent.notify(frame, toNative(session));
 }
 
 /** To one agent, without a session in between. */
-function toOne(proxy: ProxyParts, agent: Agent, request: ClientRequest | undefined, frame: Frame): void {
+function toOne(proxy: Parts<'client'>, agent: Agent, request: ClientRequest | undefined, frame: Frame): void {
   if (!request) return agent.notify(frame, () => []);
   agent.forward(frame, {
     method: request.method,
@@ -287,7 +292,7 @@ function toOne(proxy: ProxyParts, agent: Agent, request: ClientRequest | undefin
   });
 }
 
-function vendorAgent(proxy: ProxyParts, vendor: string | undefined): Agent | undefined {
+function vendorAgent(proxy: Parts<'pool' | 'tools'>, vendor: string | undefined): Agent | undefined {
   const announced = vendor === undefined ? [] : agentsWithVendor(answeredAgents(proxy), vendor);
   const { defaultAgent } = proxy.pool.choice;
   const name = announced.includes(defaultAgent)
@@ -296,7 +301,7 @@ function vendorAgent(proxy: ProxyParts, vendor: string | undefined): Agent | und
   return name === undefined ? undefined : proxy.pool.get(name);
 }
 
-function unroutable(proxy: ProxyParts, request: ClientRequest | undefined, method: string): void {
+function unroutable(proxy: Parts<'context' | 'client'>, request: ClientRequest | undefined, method: string): void {
   if (request) proxy.client.fail(request, failure('METHOD_UNROUTABLE', [method], { method }));
   else proxy.context.counters.refusedFromClient++;
 }
@@ -304,7 +309,7 @@ function unroutable(proxy: ProxyParts, request: ClientRequest | undefined, metho
 /**
  * The client withdraws a request. The agent knows it by another id and still answers it. A request that was not sent yet is answered here.
  */
-function cancelRequest(proxy: ProxyParts, frame: Frame): void {
+function cancelRequest(proxy: Parts<'context' | 'client'>, frame: Frame): void {
   const span = memberAt(frame.bytes, frame.body, 'requestId');
   const request = span && proxy.client.find(textOf(frame.bytes, span));
   if (!request) {

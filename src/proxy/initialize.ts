@@ -10,7 +10,7 @@ import { readBody } from '../wire/scanner/strict-parse.ts';
 import type { Agent } from './agents/agent.ts';
 import type { InitializeParams } from './agents/agent-pool.ts';
 import type { ClientRequest } from './boundary.ts';
-import type { ProxyParts } from './parts.ts';
+import type { Parts, ProxyParts } from './parts.ts';
 import { withWorkspace } from './requests/serve-workspace.ts';
 import { hasBridges } from './tools/session-servers.ts';
 
@@ -85,7 +85,7 @@ function downgrade(capabilities: Record<string, unknown>): Record<string, unknow
   };
 }
 
-function singleAnswer(proxy: ProxyParts, agent: Agent): string {
+function singleAnswer(proxy: Parts<'context' | 'pool' | 'tools'>, agent: Agent): string {
   if (!agent.handshake) return JSON.stringify({ ...mergeInitialize([], proxy.context), agentCapabilities: BASELINE.agentCapabilities });
   const { text, result } = agent.handshake;
   const isRepointed = result.authMethods?.some(({ type }) => type === 'terminal');
@@ -99,7 +99,7 @@ function singleAnswer(proxy: ProxyParts, agent: Agent): string {
   });
 }
 
-function mergedAnswer(proxy: ProxyParts): string {
+function mergedAnswer(proxy: Parts<'context' | 'pool' | 'tools'>): string {
   const titles = new Map(proxy.pool.titles().map(({ name, title }) => [name, title]));
   return JSON.stringify(
     mergeInitialize(
@@ -110,7 +110,7 @@ function mergedAnswer(proxy: ProxyParts): string {
 }
 
 /** The agents that can be used, as far as is known. An agent that failed to start contributes no capabilities. */
-export function answeredAgents(proxy: ProxyParts): readonly Answered[] {
+export function answeredAgents(proxy: Parts<'pool' | 'tools'>): readonly Answered[] {
   return proxy.pool.all().flatMap((agent) => {
     const { name, title, handshake, isStarted } = agent;
     if (!handshake && !isStarted) return [];
@@ -118,9 +118,9 @@ export function answeredAgents(proxy: ProxyParts): readonly Answered[] {
   });
 }
 
-const keyOf = (proxy: ProxyParts, agent: Agent): string => capabilityKey(agent.spec, proxy.pool.initializeParams?.clientCapabilities);
+const keyOf = (proxy: Parts<'pool'>, agent: Agent): string => capabilityKey(agent.spec, proxy.pool.initializeParams?.clientCapabilities);
 
-function recallHandshake(proxy: ProxyParts, agent: Agent): boolean {
+function recallHandshake(proxy: Parts<'context' | 'pool'>, agent: Agent): boolean {
   if (agent.handshake) return true;
   const cached = proxy.context.cache.find(keyOf(proxy, agent));
   // A single agent that was too late the last time is asked again: no other agent waits for it.
@@ -132,7 +132,7 @@ function recallHandshake(proxy: ProxyParts, agent: Agent): boolean {
 }
 
 /** Caches an agent's answer; `undefined` for one that was too late, so that the next client does not wait for it again. */
-export function keepHandshake(proxy: ProxyParts, agent: Agent, handshake: Handshake | undefined): void {
+export function keepHandshake(proxy: Parts<'context' | 'pool'>, agent: Agent, handshake: Handshake | undefined): void {
   const key = keyOf(proxy, agent);
   const before = proxy.context.cache.find(key);
   if (before && handshake && before.text !== undefined && before.text !== handshake.text)

@@ -14,3 +14,6 @@ export type ProxyParts = {
   readonly requests: AgentRequests;
   readonly tools: ToolParts;
 };
+
+/** The parts that a function uses. */
+export type Parts<Name extends keyof ProxyParts> = Pick<ProxyParts, Name>;

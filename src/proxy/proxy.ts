@@ -9,7 +9,7 @@ import type { Connection, ConnectionOptions } from './api.ts';
 import { ClientConnection } from './client/client-connection.ts';
 import { type Context, createTimers, noCounts } from './context.ts';
 import { createAgentSide } from './from-client.ts';
-import type { ProxyParts } from './parts.ts';
+import type { Parts, ProxyParts } from './parts.ts';
 import { createAgentRequests } from './requests/agent-requests.ts';
 import { actAsUser, answerElsewhere, cancelElsewhere } from './requests/answer-elsewhere.ts';
 import { SessionRegistry } from './sessions/session-registry.ts';
@@ -134,7 +134,7 @@ async function shutDown(proxy: ProxyParts): Promise<void> {
   await Promise.all([tools.bridging?.bridges.close(), tools.attachments?.close(), pool.stop(), context.workspace?.stop()]);
 }
 
-function turnsEnded({ registry, context }: ProxyParts): Promise<void> {
+function turnsEnded({ registry, context }: Parts<'context' | 'registry'>): Promise<void> {
   return new Promise((resolve) => {
     const poll = (leftMs: number) => {
       const isBusy = [...registry.all()].some(({ turns }) => turns.size > 0);

@@ -5,7 +5,7 @@ import { sessionIdOf } from '../wire/scanner/large-frame.ts';
 import type { Patch } from '../wire/writer.ts';
 import type { Agent } from './agents/agent.ts';
 import type { ClientRequest } from './boundary.ts';
-import type { ProxyParts } from './parts.ts';
+import type { Parts } from './parts.ts';
 import type { Session } from './sessions/session.ts';
 
 /** Shared: nearly every frame passes unchanged. */
@@ -28,7 +28,7 @@ export function toPublic(session: Session | undefined, frame: Frame): readonly P
 }
 
 /** Sends a request to the session's agent and its answer back. */
-export function forward(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
+export function forward(proxy: Parts<'pool' | 'client'>, request: ClientRequest, session: Session, frame: Frame): void {
   request.session = session;
   const { agent } = session;
   agent.forward(frame, {
@@ -41,14 +41,20 @@ export function forward(proxy: ProxyParts, request: ClientRequest, session: Sess
 }
 
 /** `agent` sent the answer: the session may have moved to another agent since. */
-export function passAnswer(proxy: ProxyParts, request: ClientRequest, session: Session, answer: Frame, agent = session.agent): void {
+export function passAnswer(
+  proxy: Parts<'pool' | 'client'>,
+  request: ClientRequest,
+  session: Session,
+  answer: Frame,
+  agent = session.agent,
+): void {
   proxy.client.pass(request, answer, [...toPublic(session, answer), ...errorPatches(proxy, agent, answer, session)]);
 }
 
 /** -32000: the client must learn which agent wants a login, and by which methods. */
 const AUTH_REQUIRED = '-32000';
 
-export function errorPatches(proxy: ProxyParts, agent: Agent, answer: Frame, session?: Session): Patch[] {
+export function errorPatches(proxy: Parts<'pool'>, agent: Agent, answer: Frame, session?: Session): Patch[] {
   const { body, outcome } = answer;
   if (outcome !== 'error' || !body) return [];
   const { bytes } = answer;

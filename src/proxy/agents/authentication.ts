@@ -4,10 +4,10 @@ import { splitMethodId } from '../../router/capabilities.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import type { ClientRequest } from '../boundary.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import { errorPatches } from '../rewrite.ts';
 
-export function authenticate(proxy: ProxyParts, request: ClientRequest, frame: Frame): void {
+export function authenticate(proxy: Parts<'pool' | 'client'>, request: ClientRequest, frame: Frame): void {
   const methodId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'methodId')) ?? '';
   const named = splitMethodId(methodId);
   const agent = named && proxy.pool.get(named.agent);

@@ -3,7 +3,7 @@ import { failure } from '../../errors.ts';
 import { offers } from '../../router/capabilities.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { ClientRequest } from '../boundary.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import type { Agent } from './agent.ts';
 
 type Reply = { readonly agent: Agent; readonly value: unknown; readonly problem: string | undefined };
@@ -31,7 +31,7 @@ function askAll(agents: readonly Agent[], method: string, paramsText: string, do
     });
 }
 
-export function logout(proxy: ProxyParts, request: ClientRequest, paramsText: string): void {
+export function logout(proxy: Parts<'pool' | 'client'>, request: ClientRequest, paramsText: string): void {
   const agents = proxy.pool.all().filter(({ handshake }) => offers(handshake?.result, 'auth', 'logout'));
   if (agents.length === 0) return proxy.client.fail(request, failure('METHOD_UNROUTABLE', ['logout']));
   askAll(agents, 'logout', paramsText, (replies) => {
@@ -45,7 +45,7 @@ export function logout(proxy: ProxyParts, request: ClientRequest, paramsText: st
 type Status = { readonly state?: unknown; readonly accounts?: unknown };
 
 /** Unauthenticated if any agent is; accounts carry their agent's name, those of the default agent first. It never fails. */
-export function authStatus(proxy: ProxyParts, request: ClientRequest, paramsText: string): void {
+export function authStatus(proxy: Parts<'pool' | 'client'>, request: ClientRequest, paramsText: string): void {
   const agents = proxy.pool.all().filter(({ handshake }) => offers(handshake?.result, 'auth', 'status'));
   const inOrder = [...agents].sort(
     (a, b) => Number(b.name === proxy.pool.choice.defaultAgent) - Number(a.name === proxy.pool.choice.defaultAgent),

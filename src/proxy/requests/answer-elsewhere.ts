@@ -2,7 +2,7 @@
 import type { GateVerdict } from '../../mcp/server/gate.ts';
 import { parseLine } from '../../wire/scanner/strict-parse.ts';
 import { resultLine } from '../messages.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import { cancelTurns } from '../turns/cancel.ts';
 import { notifyInSession } from '../turns/session-message.ts';
 
@@ -19,7 +19,10 @@ export type ElsewhereAnswer = {
 };
 
 /** Handles the answer like one from the client, with the policy. False when the request is not open. */
-export function answerElsewhere(proxy: ProxyParts, { id, optionId, reply, where, how }: ElsewhereAnswer): boolean {
+export function answerElsewhere(
+  proxy: Parts<'pool' | 'client' | 'requests'>,
+  { id, optionId, reply, where, how }: ElsewhereAnswer,
+): boolean {
   const session = proxy.requests.open(id)?.session;
   if (proxy.requests.methodOf(id) !== (reply ? 'elicitation/create' : 'session/request_permission')) return false;
   const outcome = optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId };
@@ -31,14 +34,14 @@ export function answerElsewhere(proxy: ProxyParts, { id, optionId, reply, where,
 }
 
 /** Likewise a cancel. False when there is no such session. */
-export function cancelElsewhere(proxy: ProxyParts, sessionId: string): boolean {
+export function cancelElsewhere(proxy: Parts<'context' | 'registry' | 'client' | 'requests'>, sessionId: string): boolean {
   const session = proxy.registry.get(sessionId);
   if (session) cancelTurns(proxy, session);
   return session !== undefined;
 }
 
 /** A file action of the user in the console. A policy that denies it to the agent denies it here too, and audits it. */
-export function actAsUser(proxy: ProxyParts, sessionId: string, act: 'read' | 'edit', file: string): GateVerdict {
+export function actAsUser(proxy: Parts<'context' | 'registry'>, sessionId: string, act: 'read' | 'edit', file: string): GateVerdict {
   const session = proxy.registry.get(sessionId);
   if (!session) return { allow: false, reason: 'the session is not open; send a prompt to reopen it' };
   return proxy.context.enforcement?.byUser(session, act, file) ?? { allow: true };

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Answer, Question } from '../../mcp/server/tool.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 
 /** The client's error. */
@@ -11,7 +11,7 @@ export class ClientRefusal extends Error {
   override readonly name = 'EditorRefusal';
 }
 
-export function askClient(proxy: ProxyParts, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+export function askClient(proxy: Parts<'requests'>, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(new DOMException('cancelled', 'AbortError'));
     const withdraw = proxy.requests.ask(method, JSON.stringify(params), (answer) => {
@@ -37,14 +37,19 @@ function resultOf(method: string, answer: Frame): { readonly value: unknown } | 
 }
 
 /** `elicitation: {}` promises nothing; `form` does. */
-function showsForms(proxy: ProxyParts): boolean {
+function showsForms(proxy: Parts<'pool'>): boolean {
   const { elicitation } = (proxy.pool.initializeParams?.clientCapabilities ?? {}) as { elicitation?: { form?: unknown } | null };
   const form = elicitation?.form;
   return form !== undefined && form !== null && form !== false;
 }
 
 /** A form where the client shows forms, else a permission request, which every client shows as buttons. */
-export async function askUser(proxy: ProxyParts, session: Session, agentRequest: Question, signal: AbortSignal): Promise<Answer> {
+export async function askUser(
+  proxy: Parts<'pool' | 'requests'>,
+  session: Session,
+  agentRequest: Question,
+  signal: AbortSignal,
+): Promise<Answer> {
   if (showsForms(proxy)) return byForm(proxy, session, agentRequest, signal);
   const { message, choices } = agentRequest;
   if (!choices) return { kind: 'unavailable' };
@@ -59,7 +64,7 @@ export async function askUser(proxy: ProxyParts, session: Session, agentRequest:
   return text === undefined ? { kind: 'declined' } : { kind: 'answered', text };
 }
 
-async function byForm(proxy: ProxyParts, session: Session, { message, choices }: Question, signal: AbortSignal): Promise<Answer> {
+async function byForm(proxy: Parts<'requests'>, session: Session, { message, choices }: Question, signal: AbortSignal): Promise<Answer> {
   const answer = { type: 'string', title: 'Answer', ...(choices && { enum: [...choices] }) };
   const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] };
   const params = { sessionId: session.publicId, mode: 'form', message, requestedSchema };
@@ -78,7 +83,7 @@ type Shown = {
 
 /** The id of the option that was chosen; undefined when none was. */
 export async function choose(
-  proxy: ProxyParts,
+  proxy: Parts<'requests'>,
   session: Session,
   shown: Shown,
   options: readonly Option[],

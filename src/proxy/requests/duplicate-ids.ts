@@ -3,7 +3,7 @@
 import type { Frame } from '../../wire/frame.ts';
 import { isDuplicate } from '../../wire/json-path.ts';
 import { briefOf } from '../../wire/scanner/large-frame.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 
 const TERMINAL = ['terminalId'];
 const IDS: Readonly<Record<string, readonly string[]>> = {
@@ -20,7 +20,7 @@ const IDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Why an agent's frame must not be passed on. A single agent can reach nothing of another, so its frames pass unchanged. */
-export function duplicateId(proxy: ProxyParts, frame: Frame): string | undefined {
+export function duplicateId(proxy: Parts<'pool'>, frame: Frame): string | undefined {
   const ids = proxy.pool.single || frame.method === undefined || !Object.hasOwn(IDS, frame.method) ? undefined : IDS[frame.method];
   if (!ids || !frame.body) return undefined;
   const { bytes, body } = briefOf(frame);

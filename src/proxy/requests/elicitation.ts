@@ -5,7 +5,7 @@ import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 import type { Put } from './receive-request.ts';
 
@@ -13,7 +13,7 @@ import type { Put } from './receive-request.ts';
 const MAX_ELICITATIONS = 32;
 
 /** An elicitation may refer to a client request, by the id the agent saw, and has an id of its own that another agent may use too. */
-export function elicitation(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, put: Put): void {
+export function elicitation(proxy: Parts<'requests'>, agent: Agent, session: Session | undefined, frame: Frame, put: Put): void {
   const { bytes, body } = frame;
   const patches: Patch[] = [];
   const about = memberAt(bytes, body, 'requestId');
@@ -40,7 +40,7 @@ export function elicitation(proxy: ProxyParts, agent: Agent, session: Session | 
 }
 
 /** With several agents, an id that this agent has not used may be another's: the client must not take that one for completed. */
-export function completeElicitation(proxy: ProxyParts, agent: Agent, frame: Frame): void {
+export function completeElicitation(proxy: Parts<'context' | 'pool' | 'client' | 'requests'>, agent: Agent, frame: Frame): void {
   const named = memberAt(frame.bytes, frame.body, 'elicitationId');
   const name = stringAt(frame.bytes, named);
   const publicName = name === undefined ? undefined : proxy.requests.elicitations.publicName(agent, name);

@@ -5,14 +5,14 @@ import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts, ProxyParts } from '../parts.ts';
 import { isForBridge, noteForBridge } from '../tools/session-servers.ts';
 import type { Put } from './receive-request.ts';
 
 const nameOf = (serverId: string, requestId: string): string => `${JSON.stringify(serverId)}:${requestId}`;
 const requestIdOf = (name: string, serverId: string): string => name.slice(nameOf(serverId, '').length);
 
-export function mcpMessage(proxy: ProxyParts, agent: Agent, frame: Frame, put: Put): void {
+export function mcpMessage(proxy: Parts<'pool' | 'requests'>, agent: Agent, frame: Frame, put: Put): void {
   const serverId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'serverId'));
   const named = memberAt(frame.bytes, frame.body, 'requestId');
   const requestId = stringAt(frame.bytes, named);

@@ -7,7 +7,7 @@ import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { PassOn } from '../enforcement/enforcement.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts, ProxyParts } from '../parts.ts';
 import { toPublic } from '../rewrite.ts';
 import type { Session } from '../sessions/session.ts';
 import { takenByUs } from '../tools/acp-messages.ts';
@@ -52,7 +52,7 @@ function openBy(agent: Agent, session: Session | undefined): Session | undefined
 }
 
 function passOn(
-  proxy: ProxyParts,
+  proxy: Parts<'context' | 'pool' | 'registry' | 'requests'>,
   agent: Agent,
   session: Session | undefined,
   frame: Frame,
@@ -90,7 +90,14 @@ function passOn(
 }
 
 /** Routes by `key`, because the named object may belong to another agent; otherwise checks the limits. */
-function toClient(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, key: Key, put: Put): void {
+function toClient(
+  proxy: Parts<'context' | 'pool' | 'registry' | 'requests'>,
+  agent: Agent,
+  session: Session | undefined,
+  frame: Frame,
+  key: Key,
+  put: Put,
+): void {
   if (key === 'terminalId') return terminal(proxy, agent, session, frame, put);
   if (key === 'serverId') return mcpMessage(proxy, agent, frame, put);
   const idText = idTextOf(frame);
@@ -111,7 +118,7 @@ function toClient(proxy: ProxyParts, agent: Agent, session: Session | undefined,
   }
 }
 
-function noteTerminal(proxy: ProxyParts, agent: Agent, session: Session | undefined, answer: Frame): boolean {
+function noteTerminal(proxy: Parts<'registry'>, agent: Agent, session: Session | undefined, answer: Frame): boolean {
   const terminalId = answer.outcome === 'result' ? stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'terminalId')) : undefined;
   if (terminalId === undefined) return false;
   proxy.registry.addTerminal(terminalId, agent, session);
@@ -119,7 +126,7 @@ function noteTerminal(proxy: ProxyParts, agent: Agent, session: Session | undefi
 }
 
 /** Clients know terminals only by id: without this check, one agent could read another's. */
-function terminal(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame, put: Put): void {
+function terminal(proxy: Parts<'pool' | 'registry'>, agent: Agent, session: Session | undefined, frame: Frame, put: Put): void {
   const terminalId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'terminalId')) ?? '';
   const owner = proxy.registry.terminalOwner(terminalId);
   // With one agent, the client decides about a terminal that we have not seen created.
@@ -130,7 +137,7 @@ function terminal(proxy: ProxyParts, agent: Agent, session: Session | undefined,
 }
 
 /** The agent withdraws a request. The client knows it by another id, and still answers it. */
-export function withdrawRequest(proxy: ProxyParts, agent: Agent, frame: Frame): void {
+export function withdrawRequest(proxy: Parts<'context' | 'requests'>, agent: Agent, frame: Frame): void {
   const span = memberAt(frame.bytes, frame.body, 'requestId');
   const asked = span && proxy.requests.find(agent, textOf(frame.bytes, span));
   // After our answer, the agent may have sent another request with the same id, which waits.

@@ -11,7 +11,7 @@ import { type Roots, rootsOf } from '../../workspace/roots.ts';
 import { FILE_METHODS, TERMINAL_METHODS, type Workspace } from '../../workspace/workspace.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { InitializeParams } from '../agents/agent-pool.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 
 /** An agent's request that the workspace is answering. */
@@ -52,7 +52,7 @@ function withMember(objectText: string, key: string, valueText: string): string 
 }
 
 /** The directories of a session that is about to be opened; undefined if nothing is served. */
-export function rootsFor(proxy: ProxyParts, openParams: string | undefined): Roots | undefined {
+export function rootsFor(proxy: Parts<'pool'>, openParams: string | undefined): Roots | undefined {
   if (!proxy.pool.initializeParams || proxy.pool.initializeParams.served.size === 0 || openParams === undefined) return undefined;
   const { cwd, additionalDirectories } = fields(JSON.parse(openParams));
   if (rootsOf([cwd]).real.length === 0) return undefined;
@@ -60,12 +60,12 @@ export function rootsFor(proxy: ProxyParts, openParams: string | undefined): Roo
 }
 
 /** Whether our workspace answers the method, because the client cannot. */
-export const isServed = (proxy: ProxyParts, method: string | undefined): boolean =>
+export const isServed = (proxy: Parts<'pool'>, method: string | undefined): boolean =>
   method !== undefined && proxy.pool.initializeParams?.served.has(method) === true;
 
 /** `evaluatedPath` is the real path of a file when the policy was evaluated. */
 export function serveWorkspace(
-  proxy: ProxyParts,
+  proxy: Parts<'context'>,
   agent: Agent,
   session: Session | undefined,
   frame: Frame,

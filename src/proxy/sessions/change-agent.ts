@@ -7,7 +7,7 @@ import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ClientRequest } from '../boundary.ts';
 import { updateLine } from '../messages.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts, ProxyParts } from '../parts.ts';
 import { errorPatches, forward, passAnswer, toNative, toPublic } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
 import { CANCELLED } from '../turns/cancel.ts';
@@ -59,7 +59,7 @@ export function setConfigOption(proxy: ProxyParts, request: ClientRequest, sessi
 }
 
 /** The session moved to another agent before the answer came. */
-function moved(proxy: ProxyParts, request: ClientRequest, session: Session): void {
+function moved(proxy: Parts<'client'>, request: ClientRequest, session: Session): void {
   const data = { agent: session.agent.name, sessionId: session.publicId };
   proxy.client.fail(request, failure('PARAMS', [request.method, `the session has moved to agent "${session.agent.name}" meanwhile`], data));
 }
@@ -71,7 +71,13 @@ const hasOptions = ({ bytes, body }: Frame): boolean => {
 };
 
 /** Sets an option that stands in for the agent's modes or models by their own method. */
-function setStandIn(proxy: ProxyParts, request: ClientRequest, session: Session, standsFor: 'mode' | 'model', value: string): void {
+function setStandIn(
+  proxy: Parts<'pool' | 'client'>,
+  request: ClientRequest,
+  session: Session,
+  standsFor: 'mode' | 'model',
+  value: string,
+): void {
   const { nativeId: sessionId } = session;
   const [method, params] =
     standsFor === 'mode'
@@ -91,7 +97,7 @@ function setStandIn(proxy: ProxyParts, request: ClientRequest, session: Session,
 }
 
 /** session/set_mode and set_model: the option that stands in for them follows. */
-export function setTheOldWay(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
+export function setTheOldWay(proxy: Parts<'pool' | 'client'>, request: ClientRequest, session: Session, frame: Frame): void {
   request.session = session;
   if (proxy.pool.single) return forward(proxy, request, session, frame);
   const params = readBody(frame);

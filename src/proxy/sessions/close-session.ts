@@ -5,14 +5,19 @@ import { offers, waysBack } from '../../router/capabilities.ts';
 import { detach, type Frame } from '../../wire/frame.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ClientRequest } from '../boundary.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts, ProxyParts } from '../parts.ts';
 import { passAnswer, toNative } from '../rewrite.ts';
 import { CANCELLED } from '../turns/cancel.ts';
 import type { Parked, Session } from './session.ts';
 import { beginClose, type Close, closeRefused, leftToLoad, mayClose, type Open, restingOf } from './session-state.ts';
 
 /** Cancels open requests, then closes the session. An agent without session/close gets a cancel instead. */
-export function close(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
+export function close(
+  proxy: Parts<'pool' | 'registry' | 'client' | 'requests'>,
+  request: ClientRequest,
+  session: Session,
+  frame: Frame,
+): void {
   proxy.requests.cancel(session); // first: the agent may wait for one of them before it closes
   endAt(proxy, request, session, frame, {
     capability: 'close',
@@ -53,7 +58,7 @@ type End = {
   readonly again: (session: Session, frame: Frame) => void;
 };
 
-function endAt(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame, end: End): void {
+function endAt(proxy: Parts<'pool' | 'registry' | 'client'>, request: ClientRequest, session: Session, frame: Frame, end: End): void {
   const { capability, over, instead } = end;
   const { agent } = session;
   session.afterEnd.hold(request); // first: frames that wait for a change of agent must not go on when the change is abandoned
@@ -102,7 +107,7 @@ function endAt(proxy: ProxyParts, request: ClientRequest, session: Session, fram
 }
 
 /** Answers everything under way or waiting in the session, then forgets it. A load still at the agent is late from now on. */
-function endSession(proxy: ProxyParts, session: Session): void {
+function endSession(proxy: Parts<'pool' | 'registry' | 'client' | 'requests'>, session: Session): void {
   const left = session.toAgent.empty(); // first: a change of agent releases the queue when it ends, and no frame may go on then
   for (const turn of session.turns) proxy.client.succeed(turn, CANCELLED);
   for (const waiting of left) {
@@ -116,7 +121,7 @@ function endSession(proxy: ProxyParts, session: Session): void {
 }
 
 /** Ends a session that was opened and that nobody wants any more, unless the client has found and used it meanwhile. */
-export function discardSession(proxy: ProxyParts, agent: Agent, nativeId: string): void {
+export function discardSession(proxy: Parts<'registry' | 'requests'>, agent: Agent, nativeId: string): void {
   const known = agent.sessions.get(nativeId);
   if (known && !known.isDiscovered) return void known.advance(leftToLoad);
   if (known) {

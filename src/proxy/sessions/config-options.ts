@@ -15,7 +15,7 @@ import type { Frame, Span } from '../../wire/frame.ts';
 import { elements, member, memberAt, members, stringAt } from '../../wire/json-path.ts';
 import type { Patch } from '../../wire/writer.ts';
 import { updateLine } from '../messages.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import { toPublic } from '../rewrite.ts';
 import type { Session } from './session.ts';
 
@@ -61,7 +61,7 @@ export class ConfigOptions {
   }
 }
 
-export function choiceOf(proxy: ProxyParts, session: Session): AgentChoice {
+export function choiceOf(proxy: Parts<'pool'>, session: Session): AgentChoice {
   return { current: session.agent.name, agents: proxy.pool.titles(), isLocked: session.agentLocked };
 }
 
@@ -89,7 +89,7 @@ function valueAt(bytes: Buffer, span: Span | undefined): unknown {
 }
 
 /** Adds our options before the agent's, in the object at `holder` (a result or an update). */
-export function withOurOptions(proxy: ProxyParts, session: Session, bytes: Buffer, holder: Span): Patch[] {
+export function withOurOptions(proxy: Parts<'pool'>, session: Session, bytes: Buffer, holder: Span): Patch[] {
   const ours = addedOptions(session.options.agent, choiceOf(proxy, session))
     .map((option) => JSON.stringify(option))
     .join(',');
@@ -111,20 +111,20 @@ function inserted(bytes: Buffer, holder: Span, key: string, items: string): Patc
 }
 
 /** Sends the whole list to the client again, after a change that the agent did not report itself. */
-export function announceOptions(proxy: ProxyParts, session: Session): void {
+export function announceOptions(proxy: Parts<'pool' | 'client'>, session: Session): void {
   const list = completeList(session.options.agent, choiceOf(proxy, session));
   proxy.client.line(updateLine(session.publicId, `{"sessionUpdate":"config_option_update","configOptions":${list}}`));
 }
 
 /** Announces our command for an agent that has not sent its own list (yet). */
-export function announceCommand(proxy: ProxyParts, session: Session): void {
+export function announceCommand(proxy: Parts<'pool' | 'client'>, session: Session): void {
   if (session.options.hasCommands) return;
   const command = JSON.stringify(agentCommand(proxy.pool.choice.agents));
   proxy.client.line(updateLine(session.publicId, `{"sessionUpdate":"available_commands_update","availableCommands":[${command}]}`));
 }
 
 /** Forwards an update of a session; completes those about options, commands or other sessions. */
-export function passUpdate(proxy: ProxyParts, session: Session, kind: string | undefined, frame: Frame): void {
+export function passUpdate(proxy: Parts<'pool' | 'registry' | 'client'>, session: Session, kind: string | undefined, frame: Frame): void {
   if (kind === undefined) return proxy.client.notify(frame, toPublic(session, frame));
   const pass = (patches: readonly Patch[]) => proxy.client.notify(frame, [...toPublic(session, frame), ...patches]);
   if (kind === 'tool_call' || kind === 'tool_call_update') return pass([]);
@@ -158,7 +158,7 @@ export function passUpdate(proxy: ProxyParts, session: Session, kind: string | u
 }
 
 /** Updates the option that represents the agent's modes. */
-export function modeChanged(proxy: ProxyParts, session: Session, modeId: string): void {
+export function modeChanged(proxy: Parts<'pool' | 'client'>, session: Session, modeId: string): void {
   const { modes, own } = session.options.agent;
   if (!modes || modes.currentModeId === modeId) return;
   session.options.setMode(modeId);
@@ -166,7 +166,7 @@ export function modeChanged(proxy: ProxyParts, session: Session, modeId: string)
 }
 
 /** Likewise for the agent's models. */
-export function modelChanged(proxy: ProxyParts, session: Session, modelId: string): void {
+export function modelChanged(proxy: Parts<'pool' | 'client'>, session: Session, modelId: string): void {
   const { models, own } = session.options.agent;
   if (!models || models.currentModelId === modelId) return;
   session.options.setModel(modelId);
@@ -174,7 +174,7 @@ export function modelChanged(proxy: ProxyParts, session: Session, modelId: strin
 }
 
 /** Translates the session ids inside an update to public ids. */
-function nestedIds(proxy: ProxyParts, session: Session, bytes: Buffer, update: Span, keys: readonly string[]): Patch[] {
+function nestedIds(proxy: Parts<'registry'>, session: Session, bytes: Buffer, update: Span, keys: readonly string[]): Patch[] {
   // Every occurrence, also of a duplicate key: the client may read either.
   const named = members(bytes, update.start).filter(({ key }) => keys.includes(key));
   return named.flatMap(({ value: span }) => {

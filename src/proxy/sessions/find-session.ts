@@ -5,7 +5,7 @@ import type { Frame } from '../../wire/frame.ts';
 import { elements, member, memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ClientRequest } from '../boundary.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import { contained } from './frame-queue.ts';
 import type { Found } from './session-registry.ts';
 
@@ -13,7 +13,12 @@ import type { Found } from './session-registry.ts';
  * Asks the agents that can list their sessions for an unknown one, then passes on the owner. Requests for the same id share one lookup, and
  * keep their order.
  */
-export function probe(proxy: ProxyParts, sessionId: string, request: ClientRequest, done: (found: Found) => void): void {
+export function probe(
+  proxy: Parts<'context' | 'pool' | 'registry' | 'client'>,
+  sessionId: string,
+  request: ClientRequest,
+  done: (found: Found) => void,
+): void {
   const waiting = (found: () => Found) => contained(proxy.client, request, request.method, () => done(found()))();
   if (!proxy.registry.beginLookup(sessionId, waiting)) return;
   const nextAgents = proxy.pool.all();
@@ -46,7 +51,7 @@ export function probe(proxy: ProxyParts, sessionId: string, request: ClientReque
 }
 
 /** For an unknown id: the agent's own session of that id has another public id, so it is not the requested one. */
-export function goesByAnotherName({ registry }: ProxyParts, agent: Agent, nativeId: string): boolean {
+export function goesByAnotherName({ registry }: Parts<'registry'>, agent: Agent, nativeId: string): boolean {
   return registry.bindingAt(agent, nativeId) !== undefined || registry.bindingElsewhere(agent, nativeId) !== undefined;
 }
 
@@ -54,7 +59,7 @@ const MAX_PAGES = 20;
 const PROBE_MS = 5000;
 
 function findInList(
-  proxy: ProxyParts,
+  proxy: Parts<'context'>,
   agent: Agent,
   sessionId: string,
   done: (found: { cwd: string | undefined } | undefined) => void,

@@ -10,7 +10,7 @@ import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
 import { agentOf } from '../agents/agent-pool.ts';
 import type { ClientRequest } from '../boundary.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import { listed } from './find-session.ts';
 
 const LIST_MS = 5000;
@@ -22,7 +22,7 @@ type Page = {
   readonly problem: string | undefined;
 };
 
-export function listSessions(proxy: ProxyParts, request: ClientRequest, frame: Frame): void {
+export function listSessions(proxy: Parts<'context' | 'pool' | 'registry' | 'client'>, request: ClientRequest, frame: Frame): void {
   const params = readBody(frame);
   if (!params.ok) return proxy.client.fail(request, failure('AMBIGUOUS', [params.reason]));
   const { cursor: cursorText, ...filter } = (params.value ?? {}) as { cursor?: unknown; cwd?: unknown };
@@ -41,7 +41,7 @@ export function listSessions(proxy: ProxyParts, request: ClientRequest, frame: F
   for (const agent of listed) askForPage(proxy, agent, { ...filter, ...(cursor && { cursor: cursor.next[agent.name] }) }, arrived);
 }
 
-function askForPage(proxy: ProxyParts, agent: Agent, params: object, arrived: (page: Page) => void): void {
+function askForPage(proxy: Parts<'context' | 'registry'>, agent: Agent, params: object, arrived: (page: Page) => void): void {
   if (!offers(agent.handshake?.result, 'sessionCapabilities', 'list'))
     return arrived({ agent: agent.name, ...ownPage(proxy, agent, params), problem: undefined });
   let isDone = false;
@@ -65,7 +65,7 @@ function askForPage(proxy: ProxyParts, agent: Agent, params: object, arrived: (p
 }
 
 /** An agent's entry as written, with the session's public id and its owner. */
-function entryOf(proxy: ProxyParts, agent: Agent, { bytes }: Frame, span: Span): Listed | undefined {
+function entryOf(proxy: Parts<'context' | 'registry'>, agent: Agent, { bytes }: Frame, span: Span): Listed | undefined {
   if (isDuplicate(bytes, span, 'sessionId')) return undefined; // the client could read either
   const id = member(bytes, span.start, 'sessionId');
   const nativeId = stringAt(bytes, id);
@@ -79,7 +79,7 @@ function entryOf(proxy: ProxyParts, agent: Agent, { bytes }: Frame, span: Span):
 }
 
 /** A session whose id another agent uses too gets an alias, which is recorded so that a later load finds it. */
-function publicIdOf(proxy: ProxyParts, agent: Agent, nativeId: string, cwd: string | undefined): string {
+function publicIdOf(proxy: Parts<'context' | 'registry'>, agent: Agent, nativeId: string, cwd: string | undefined): string {
   const elsewhere = proxy.registry.bindingElsewhere(agent, nativeId);
   if (elsewhere) return elsewhere.publicId;
   const { publicId } = proxy.registry.adopt(agent, nativeId, cwd);
@@ -90,7 +90,7 @@ function publicIdOf(proxy: ProxyParts, agent: Agent, nativeId: string, cwd: stri
   return publicId;
 }
 
-function writeDown(proxy: ProxyParts, { publicId, agent, nativeId, cwd }: Binding): void {
+function writeDown(proxy: Parts<'context' | 'registry'>, { publicId, agent, nativeId, cwd }: Binding): void {
   const inUse = proxy.registry.get(publicId);
   const isOnlyTried = inUse?.isLoading && inUse.openParams === undefined; // its agent may not have it
   if (isOnlyTried || proxy.context.log.records().has(publicId)) return;
@@ -115,7 +115,11 @@ function marked(entry: Buffer, agent: string): string {
 const OWN_PAGE = 200;
 
 /** For an agent that cannot list: our own records, newest first, page by page. */
-function ownPage(proxy: ProxyParts, agent: Agent, { cwd, cursor }: { cwd?: unknown; cursor?: unknown }): Omit<Page, 'agent' | 'problem'> {
+function ownPage(
+  proxy: Parts<'context'>,
+  agent: Agent,
+  { cwd, cursor }: { cwd?: unknown; cursor?: unknown },
+): Omit<Page, 'agent' | 'problem'> {
   const stats = proxy.context.transcripts?.stats();
   const all = [...proxy.context.log.records().values()]
     .filter((record) => record.agent === agent.name && record.cwd !== undefined && (typeof cwd !== 'string' || record.cwd === cwd))
@@ -141,7 +145,7 @@ function ownPage(proxy: ProxyParts, agent: Agent, { cwd, cursor }: { cwd?: unkno
   };
 }
 
-function listText(proxy: ProxyParts, pages: readonly Page[], cwd: string | undefined): string {
+function listText(proxy: Parts<'pool'>, pages: readonly Page[], cwd: string | undefined): string {
   const inAgentOrder = proxy.pool.choice.agents.flatMap((name) => pages.filter(({ agent }) => agent === name));
   const sessions = mergePage(inAgentOrder.map(({ entries }) => entries)).map(({ text }) => text);
   const next: Cursor['next'] = Object.fromEntries(

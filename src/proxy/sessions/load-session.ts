@@ -9,7 +9,7 @@ import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
 import { withServerList } from '../agents/legacy-frames.ts';
 import type { ClientRequest } from '../boundary.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts, ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
 import { errorPatches, isAuthRequired, toNative } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
@@ -150,7 +150,7 @@ function whyNot(request: ClientRequest, session: Session, frame: Frame, params: 
 }
 
 /** session/resume stands in for a load only if a transcript can be replayed. */
-function waysOf(proxy: ProxyParts, { method }: ClientRequest, agent: Agent): readonly string[] {
+function waysOf(proxy: Parts<'context' | 'pool'>, { method }: ClientRequest, agent: Agent): readonly string[] {
   if (proxy.pool.single) return [method];
   const ways = waysBack(agent.handshake?.result, method as WayBack);
   return method === 'session/load' && !ways.includes(method) && !proxy.context.transcripts ? [] : ways;
@@ -165,7 +165,7 @@ function renamed(frame: Frame, method: string): Patch[] {
 }
 
 /** A stored session is in use again, perhaps from another directory, perhaps for the first time through this proxy. */
-function remember(proxy: ProxyParts, session: Session, frame: Frame): void {
+function remember(proxy: Parts<'context' | 'registry'>, session: Session, frame: Frame): void {
   proxy.registry.reopened(session, stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd')) ?? session.cwd);
   const { publicId, agent, cwd } = session;
   const kept = proxy.context.log.records().get(publicId);

@@ -4,7 +4,7 @@ import { offers } from '../../router/capabilities.ts';
 import { elements, member, stringAt } from '../../wire/json-path.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ClientRequest } from '../boundary.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import type { Session } from './session.ts';
 
 /** Fields that an agent without support would silently ignore. */
@@ -42,7 +42,7 @@ export function moreDirectories(openParams: string | undefined): readonly string
 
 /** Records the session for later processes. `toolServer` is for a session whose tools are not attached yet. */
 export function record(
-  proxy: ProxyParts,
+  proxy: Parts<'context'>,
   { publicId, agent, nativeId, cwd, openParams, usedServers, delegation }: Session,
   toolServer = usedServers?.attachment?.toolServer,
 ): void {

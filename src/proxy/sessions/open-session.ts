@@ -10,7 +10,7 @@ import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
 import { withServerList } from '../agents/legacy-frames.ts';
 import type { ClientRequest } from '../boundary.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts, ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
 import { errorPatches, toNative, toPublic } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
@@ -95,7 +95,7 @@ function openAt(
 }
 
 /** The public id, and with several agents our options, in an answer that opens a session. */
-export function openedPatches(proxy: ProxyParts, session: Session, answer: Frame): readonly Patch[] {
+export function openedPatches(proxy: Parts<'pool'>, session: Session, answer: Frame): readonly Patch[] {
   const patches = toPublic(session, answer);
   if (proxy.pool.single || !answer.body) return patches;
   session.options.read(answer);

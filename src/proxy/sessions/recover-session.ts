@@ -4,7 +4,7 @@ import { type WayBack, waysBack } from '../../router/capabilities.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { member, memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts, ProxyParts } from '../parts.ts';
 import { isAuthRequired } from '../rewrite.ts';
 import { revokeAttachment } from '../tools/host-tools.ts';
 import { type SessionServers, serversFor } from '../tools/session-servers.ts';
@@ -139,7 +139,7 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
   agent.whenReady(() => attempt(waysBack(agent.handshake?.result, 'session/resume')), over);
 }
 
-function reportRecovery(proxy: ProxyParts, session: Session, answer: Frame, wasInTurn: boolean): void {
+function reportRecovery(proxy: Parts<'pool' | 'client'>, session: Session, answer: Frame, wasInTurn: boolean): void {
   notifyInSession(
     proxy,
     session,

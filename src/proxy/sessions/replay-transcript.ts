@@ -6,7 +6,7 @@ import { completeList } from '../../router/config-options.ts';
 import type { Update } from '../../store/transcripts/transcript-updates.ts';
 import type { ClientRequest } from '../boundary.ts';
 import { notificationLine } from '../messages.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import { notifyInSession } from '../turns/session-message.ts';
 import { unpark } from './close-session.ts';
 import { announceCommand, choiceOf } from './config-options.ts';
@@ -17,7 +17,7 @@ const FROM_RECORD = { replay: 'transcript' } as const;
 
 /** `opened` ends the load if the session exists, `failed` with an error. */
 export function loadFromRecord(
-  proxy: ProxyParts,
+  proxy: Parts<'context' | 'pool' | 'client'>,
   request: ClientRequest,
   session: Session,
   { opened, failed }: { readonly opened: (next: LoadEnd, then: () => void) => void; readonly failed: (error: ProxyError) => void },
@@ -42,19 +42,19 @@ const readOnly = (agent: string): string =>
   `${agent} cannot reopen sessions, so this is the stored transcript. Open a new session to continue.`;
 
 /** Called before the response to a load without a replay by the agent. */
-export function replayTranscript(proxy: ProxyParts, session: Session): void {
+export function replayTranscript(proxy: Parts<'context' | 'pool' | 'client'>, session: Session): void {
   const updates = proxy.context.transcripts?.updates(session.publicId);
   if (updates) return say(proxy, session, updates);
   const why = `${session.agent.title} continues the session but cannot replay it, and there is no transcript of it.`;
   notifyInSession(proxy, session, 'warning', 'The history of this session is not shown', why);
 }
 
-function say(proxy: ProxyParts, { publicId: sessionId }: Session, updates: readonly Update[]): void {
+function say(proxy: Parts<'client'>, { publicId: sessionId }: Session, updates: readonly Update[]): void {
   const _meta = { [META_KEY]: FROM_RECORD };
   for (const update of updates) proxy.client.line(notificationLine('session/update', JSON.stringify({ sessionId, update, _meta })));
 }
 
-function resultText(proxy: ProxyParts, session: Session, isHeld: boolean): string {
+function resultText(proxy: Parts<'pool'>, session: Session, isHeld: boolean): string {
   const { modes } = session.options.agent;
   const meta = { [META_KEY]: { agent: session.agent.name, ...FROM_RECORD, canContinue: isHeld } };
   const list = completeList(session.options.agent, choiceOf(proxy, session));

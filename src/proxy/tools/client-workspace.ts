@@ -4,7 +4,7 @@ import type { Ability, ExitStatus, TerminalOutput, Terminals, Workspace } from '
 import { createDescriptors } from '../../workspace/descriptors.ts';
 import type { Roots } from '../../workspace/roots.ts';
 import { listDirectory, searchFiles } from '../../workspace/search.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import { askClient, ClientRefusal } from '../requests/ask-client.ts';
 import { isServed } from '../requests/serve-workspace.ts';
 import type { Session } from '../sessions/session.ts';
@@ -14,17 +14,17 @@ type ClientCapabilities = {
   terminal?: unknown;
 };
 
-const capabilitiesOf = (proxy: ProxyParts): ClientCapabilities =>
+const capabilitiesOf = (proxy: Parts<'pool'>): ClientCapabilities =>
   (proxy.pool.initializeParams?.clientCapabilities ?? {}) as ClientCapabilities;
 
 /** The client's capabilities, with the ones that our workspace adds. */
-function offered(proxy: ProxyParts) {
+function offered(proxy: Parts<'pool'>) {
   const { fs, terminal } = capabilitiesOf(proxy);
   return { canRead: fs?.readTextFile === true, canWrite: fs?.writeTextFile === true, hasTerminals: terminal === true };
 }
 
 /** Whether our workspace answers a request of a host tool, because the client cannot. */
-function isOurs(proxy: ProxyParts, method: string): boolean {
+function isOurs(proxy: Parts<'context' | 'pool'>, method: string): boolean {
   if (isServed(proxy, method)) return true;
   const { canRead, canWrite, hasTerminals } = offered(proxy);
   const canClient = method === 'fs/read_text_file' ? canRead : method === 'fs/write_text_file' ? canWrite : hasTerminals;
@@ -32,7 +32,7 @@ function isOurs(proxy: ProxyParts, method: string): boolean {
 }
 
 /** What host tools can do on this connection, in any session. */
-export function abilitiesOf(proxy: ProxyParts): Set<Ability> {
+export function abilitiesOf(proxy: Parts<'context' | 'pool'>): Set<Ability> {
   const { canRead, canWrite, hasTerminals } = offered(proxy);
   const abilities = new Set<Ability>(['ask', 'list', 'search']);
   if (canRead || proxy.context.workspace) abilities.add('read');
@@ -42,7 +42,7 @@ export function abilitiesOf(proxy: ProxyParts): Set<Ability> {
   return abilities;
 }
 
-export function workspaceOf(proxy: ProxyParts, session: Session, roots: Roots): Workspace {
+export function workspaceOf(proxy: Parts<'context' | 'pool' | 'requests'>, session: Session, roots: Roots): Workspace {
   const descriptors = createDescriptors();
   const abilities = abilitiesOf(proxy);
   const ask = (method: string, params: object, signal: AbortSignal, evaluatedPath?: string) =>
@@ -72,7 +72,7 @@ export function workspaceOf(proxy: ProxyParts, session: Session, roots: Roots): 
 
 /** Our workspace serves it. Its terminals end with the session, like those of the agent. */
 function served(
-  proxy: ProxyParts,
+  proxy: Parts<'context'>,
   session: Session,
   roots: Roots,
   method: string,
@@ -95,7 +95,7 @@ function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 }
 
 /** The session has ended: releases the terminals of its tools at the client. */
-export function releaseTerminals(proxy: ProxyParts, session: Session): void {
+export function releaseTerminals(proxy: Parts<'context' | 'pool' | 'requests'>, session: Session): void {
   for (const terminalId of session.usedServers?.terminals ?? [])
     if (!isOurs(proxy, 'terminal/release'))
       proxy.requests.send('terminal/release', JSON.stringify({ sessionId: session.publicId, terminalId }));

@@ -4,7 +4,7 @@ import { takenTransports } from '../../mcp/server/offer.ts';
 import type { ToolServer, ToolServerState } from '../../mcp/server/tool-server.ts';
 import { capabilityKey } from '../../store/capability-cache.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import { record } from '../sessions/open-params.ts';
 import type { Session } from '../sessions/session.ts';
 import { notifyInSession } from '../turns/session-message.ts';
@@ -13,22 +13,22 @@ import { notifyInSession } from '../turns/session-message.ts';
 const GRACE_MS = 10_000;
 
 /** The key of the capability cache, which also stores the transports that an agent was seen to use. */
-export const memoryKey = (proxy: ProxyParts, agent: Agent): string =>
+export const memoryKey = (proxy: Parts<'pool'>, agent: Agent): string =>
   capabilityKey(agent.spec, proxy.pool.initializeParams?.clientCapabilities);
 
 /** The agent's progress with its session's server. A record that was deleted meanwhile, perhaps by another process, stays deleted. */
-export function stateReached(proxy: ProxyParts, session: Session, toolServer: ToolServer): void {
+export function stateReached(proxy: Parts<'context' | 'pool' | 'tools'>, session: Session, toolServer: ToolServer): void {
   noteTransport(proxy, session, toolServer);
   if (!proxy.context.log.wasHiddenLately(session.agent.name, session.nativeId)) record(proxy, session);
 }
 
 /** An agent that has connected to the server supports its transport. */
-export function noteTransport(proxy: ProxyParts, { agent }: Session, { transport, state }: ToolServer): void {
+export function noteTransport(proxy: Parts<'pool' | 'tools'>, { agent }: Session, { transport, state }: ToolServer): void {
   if (state !== 'offered') proxy.tools.attachments?.memory?.note(memoryKey(proxy, agent), transport, 'connected');
 }
 
 /** Called when the agent uses a tool or ends a turn: by then it has connected, if it ever does. */
-export function lookForTools(proxy: ProxyParts, session: Session): void {
+export function lookForTools(proxy: Parts<'context' | 'pool' | 'client' | 'tools'>, session: Session): void {
   const attachment = session.usedServers?.attachment;
   if (!attachment?.toolServer || attachment.isLookedFor) return;
   attachment.isLookedFor = true;
@@ -39,7 +39,7 @@ export function lookForTools(proxy: ProxyParts, session: Session): void {
   proxy.context.clock.after(Math.max(0, GRACE_MS - (proxy.context.clock.monotonicMs() - attachment.sinceMs)), look);
 }
 
-function missed(proxy: ProxyParts, session: Session, { transport }: ToolServer): void {
+function missed(proxy: Parts<'context' | 'pool' | 'client' | 'tools'>, session: Session, { transport }: ToolServer): void {
   const { attachments: toolAttachments } = proxy.tools;
   const { agent } = session;
   if (!toolAttachments) return;
@@ -78,7 +78,7 @@ export type HostToolsState = {
   readonly tools: readonly string[];
 };
 
-export const hostToolsState = (proxy: ProxyParts): readonly HostToolsState[] =>
+export const hostToolsState = (proxy: Parts<'registry'>): readonly HostToolsState[] =>
   [...proxy.registry.all()].flatMap(({ publicId, agent, usedServers }) => {
     const toolServer = usedServers?.attachment?.toolServer;
     if (!toolServer || toolServer.isRevoked) return [];

@@ -6,7 +6,7 @@ import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
 import { updateLine } from '../messages.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 
 export type DelegationView = {
@@ -24,7 +24,7 @@ const MAX_SHOWN = 16 * 1024;
 const MAX_TITLE = 120;
 
 export function createDelegationView(
-  proxy: ProxyParts,
+  proxy: Parts<'context' | 'client'>,
   parent: Session,
   { title }: Agent,
   prompt: string,

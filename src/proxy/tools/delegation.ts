@@ -6,7 +6,7 @@ import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts, ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
 import { discardSession } from '../sessions/close-session.ts';
 import { beginOpening, notOpened, openedId, openingLimitMs, releaseEarly } from '../sessions/opening.ts';
@@ -71,7 +71,7 @@ export const delegate: Delegate = async (proxy, parent, { agent, prompt }, signa
 const usedByClient = ({ name }: Agent): string => `the editor uses the session that ${name} has opened`;
 
 /** The named agent, if the parent may delegate to it. */
-function mayAsk(proxy: ProxyParts, parent: Session, agent: string): Agent {
+function mayAsk(proxy: Parts<'pool' | 'tools'>, parent: Session, agent: string): Agent {
   const before = [...(parent.delegation?.agents ?? []), parent.agent.name];
   const others = proxy.pool.choice.agents.filter((name) => !before.includes(name));
   const target = proxy.pool.get(agent);
@@ -155,7 +155,7 @@ function opened(
 }
 
 /** Runs the turn and returns its stop reason. A cancelled turn has time to end. */
-function turn(proxy: ProxyParts, child: Session, prompt: string, signal: AbortSignal): Promise<string> {
+function turn(proxy: Parts<'context' | 'registry' | 'requests'>, child: Session, prompt: string, signal: AbortSignal): Promise<string> {
   const { agent, nativeId: sessionId } = child;
   if (signal.aborted) return Promise.resolve('cancelled');
   return new Promise((resolve, reject) => {
@@ -185,13 +185,13 @@ function turn(proxy: ProxyParts, child: Session, prompt: string, signal: AbortSi
 }
 
 /** From now on the session's frames are dropped, its requests refused and its tools revoked. */
-function leave(proxy: ProxyParts, child: Session): void {
+function leave(proxy: Parts<'registry' | 'requests'>, child: Session): void {
   proxy.requests.endOf(child);
   revokeAttachment(child); // also revokes its own delegations
   proxy.registry.leave(child);
 }
 
-function end(proxy: ProxyParts, child: Session): void {
+function end(proxy: Parts<'context' | 'pool' | 'registry' | 'requests'>, child: Session): void {
   const { agent, nativeId } = child;
   releaseTerminals(proxy, child);
   proxy.context.workspace?.endOf(child);

@@ -17,7 +17,7 @@ import { patchedText } from '../../wire/observer.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import { inOrder, type Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts, ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 import { notifyInSession } from '../turns/session-message.ts';
 import { memoryKey } from './confirm-tools.ts';
@@ -39,7 +39,7 @@ export function createBridging(shim: Shim, children: Children | undefined, proxy
 }
 
 /** Whether this agent gets bridges, so that its sessions support servers of any type. */
-export const hasBridges = (proxy: ProxyParts, agent: Agent): boolean =>
+export const hasBridges = (proxy: Parts<'pool' | 'tools'>, agent: Agent): boolean =>
   proxy.tools.bridging !== undefined && isBridged(agent.spec.mcpBridge, proxy.pool.single !== undefined);
 
 /** The bridge entries in a session's server list, from before it is opened until it ends. */
@@ -121,7 +121,7 @@ export function bridgeServers(
   });
 }
 
-function waysOf(proxy: ProxyParts, agent: Agent): AgentWays {
+function waysOf(proxy: Parts<'pool' | 'tools'>, agent: Agent): AgentWays {
   const { agentCapabilities, agentInfo } = agent.handshake?.result ?? {};
   return {
     mcpCapabilities: agentCapabilities?.mcpCapabilities,
@@ -153,7 +153,7 @@ function replaced(bytes: Buffer, params: Span | undefined, texts: ReadonlyMap<nu
 const nameOf = (serverId: string, requestId: string): string => `${JSON.stringify(serverId)}:${requestId}`;
 
 /** Requests to servers inside the client, for agents that do not support MCP over ACP. */
-function askClient(proxy: ProxyParts, { notes }: Bridging): AskClient {
+function askClient(proxy: Parts<'requests'>, { notes }: Bridging): AskClient {
   return (serverId, method, params, done, onNote) => {
     const requestId = `switchboard-${randomUUID()}`;
     const name = nameOf(serverId, requestId);

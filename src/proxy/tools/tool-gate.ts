@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { ToolEvent } from '../../mcp/server/call-tool.ts';
 import type { GateVerdict, ToolGate, ToolRequest } from '../../mcp/server/gate.ts';
 import { updateLine } from '../messages.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts, ProxyParts } from '../parts.ts';
 import { choose } from '../requests/ask-client.ts';
 import type { Session } from '../sessions/session.ts';
 
@@ -17,7 +17,7 @@ const OPTIONS = [
   { optionId: 'no', name: 'Reject', kind: 'reject_once' },
 ] as const;
 
-export function askingGate(proxy: ProxyParts, session: Session): ToolGate {
+export function askingGate(proxy: Parts<'requests'>, session: Session): ToolGate {
   return async (request, signal): Promise<GateVerdict> => {
     const { effect, server, tool, args } = request;
     if (effect === 'read' || effect === 'ask') return { allow: true };
@@ -51,7 +51,7 @@ const cut = (title: string): string => (title.length > MAX_TITLE ? `${title.slic
 /** Shows the user a call of a host tool where the agent does not: some agents send no updates about MCP tools. */
 const SHOW_MS = 5;
 
-export function traceCall(proxy: ProxyParts, { kind, sessionId, server, tool, args }: ToolEvent): void {
+export function traceCall(proxy: Parts<'context' | 'registry' | 'client'>, { kind, sessionId, server, tool, args }: ToolEvent): void {
   const session = sessionId === undefined ? undefined : proxy.registry.get(sessionId);
   if (!session || tool === undefined || kind === 'refused-token') return;
   if (tool === 'delegate' && kind !== 'denied') return; // a delegation shows itself

@@ -1,7 +1,7 @@
 // A cancelled turn ends with `cancelled`, even if its agent dies first, and none of its requests stays open.
 import type { Frame } from '../../wire/frame.ts';
 import type { ClientRequest } from '../boundary.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import type { AgentRequest } from '../requests/agent-requests.ts';
 import { toNative } from '../rewrite.ts';
 import type { Session } from '../sessions/session.ts';
@@ -9,7 +9,7 @@ import type { Session } from '../sessions/session.ts';
 export const CANCELLED = '{"stopReason":"cancelled"}';
 
 /** Goes to the agent at once, ahead of waiting frames. */
-export function cancel(proxy: ProxyParts, session: Session, frame: Frame): void {
+export function cancel(proxy: Parts<'context' | 'client' | 'requests'>, session: Session, frame: Frame): void {
   const isPrompt = ({ method }: ClientRequest) => method === 'session/prompt';
   for (const waiting of [...session.toAgent.withdraw(isPrompt), ...session.afterEnd.withdraw(isPrompt)])
     proxy.client.succeed(waiting, CANCELLED);
@@ -19,14 +19,14 @@ export function cancel(proxy: ProxyParts, session: Session, frame: Frame): void 
 }
 
 /** Ends prompts on a session whose agent is still being looked for. */
-export function cancelSought(proxy: ProxyParts, sessionId: string | undefined): void {
+export function cancelSought(proxy: Parts<'client'>, sessionId: string | undefined): void {
   for (const request of proxy.client.openRequests())
     if (request.sought === sessionId && request.sought !== undefined && request.method === 'session/prompt')
       proxy.client.succeed(request, CANCELLED);
 }
 
 /** The proxy's own cancel: the client has gone, or the turn is stalled. The client did not ask for it, so its open requests are withdrawn. */
-export function cancelTurns(proxy: ProxyParts, session: Session): void {
+export function cancelTurns(proxy: Parts<'context' | 'client' | 'requests'>, session: Session): void {
   // The turn of a delegated session is not a client request; its delegation is cancelled instead.
   if (session.delegation) return session.delegation.cancel();
   session.agent.notifyLine('session/cancel', JSON.stringify({ sessionId: session.nativeId }));
@@ -34,7 +34,7 @@ export function cancelTurns(proxy: ProxyParts, session: Session): void {
 }
 
 /** Returns the requests that were answered in the client's place. */
-function cancelled(proxy: ProxyParts, session: Session): readonly AgentRequest[] {
+function cancelled(proxy: Parts<'context' | 'client' | 'requests'>, session: Session): readonly AgentRequest[] {
   const answered = proxy.requests.cancel(session);
   for (const delegation of session.delegations) delegation.cancel();
   for (const turn of session.turns) {

@@ -9,7 +9,7 @@ import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { ForwardedCall } from '../agents/agent.ts';
 import type { ClientRequest } from '../boundary.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts, ProxyParts } from '../parts.ts';
 import { passAnswer, toNative } from '../rewrite.ts';
 import { agentByCommand } from '../sessions/change-agent.ts';
 import { announceOptions } from '../sessions/config-options.ts';
@@ -74,7 +74,7 @@ class PromptCall implements ForwardedCall {
 type Command = { readonly ok: true; readonly named: string } | { readonly ok: false; readonly reason: string };
 
 /** A prompt that consists of `/agent` only: the proxy answers it, even while the session's agent is down. */
-export function ourCommand(proxy: ProxyParts, session: Session, frame: Frame): Command | undefined {
+export function ourCommand(proxy: Parts<'pool'>, session: Session, frame: Frame): Command | undefined {
   if (proxy.pool.single || frame.end - frame.start >= MAX_COMMAND_BYTES || !mayBeCommand(frame) || session.options.hasAgentCommand)
     return undefined;
   const params = readBody(frame);
@@ -91,7 +91,7 @@ function mayBeCommand(frame: Frame): boolean {
 }
 
 /** Converts embedded resources for an agent that does not support them although another does. */
-function plainer(proxy: ProxyParts, session: Session, frame: Frame): Patch[] {
+function plainer(proxy: Parts<'pool'>, session: Session, frame: Frame): Patch[] {
   if (proxy.pool.single || !mayHoldResource(frame) || offers(session.agent.handshake?.result, 'promptCapabilities', 'embeddedContext'))
     return [];
   const blocks = memberAt(frame.bytes, frame.body, 'prompt');

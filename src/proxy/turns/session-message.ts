@@ -1,11 +1,11 @@
 // A message of the proxy inside a session: a notice where the client shows notices, else a thought, which every client shows.
 
 import { updateLine } from '../messages.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 
 export function notifyInSession(
-  proxy: ProxyParts,
+  proxy: Parts<'pool' | 'client'>,
   session: Session,
   severity: 'info' | 'warning' | 'error',
   title: string,

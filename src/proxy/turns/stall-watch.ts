@@ -2,7 +2,7 @@
 // for us, does not count.
 import type { ClientRequest } from '../boundary.ts';
 import type { Clock } from '../context.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 import { cancelTurns } from './cancel.ts';
 import { notifyInSession } from './session-message.ts';
@@ -64,7 +64,7 @@ export class StallWatch {
   }
 }
 
-export function watchForStalls(proxy: ProxyParts, session: Session): void {
+export function watchForStalls(proxy: Parts<'context' | 'pool' | 'client' | 'requests'>, session: Session): void {
   const { stallMs: limitMs } = session.agent.spec.timeouts;
   if (limitMs === 0) return;
   session.stallWatch ??= new StallWatch({
@@ -77,7 +77,7 @@ export function watchForStalls(proxy: ProxyParts, session: Session): void {
   session.stallWatch.turnStarted();
 }
 
-function stalled(proxy: ProxyParts, session: Session): void {
+function stalled(proxy: Parts<'context' | 'pool' | 'client' | 'requests'>, session: Session): void {
   const { timeouts, onStall } = session.agent.spec;
   const next = onStall === 'notice' ? 'Cancel the turn if it hangs.' : 'The turn is being cancelled.';
   notifyInSession(proxy, session, 'warning', `${session.agent.title} has been silent for ${Math.round(timeouts.stallMs / 1000)} s`, next);
@@ -87,7 +87,7 @@ function stalled(proxy: ProxyParts, session: Session): void {
 }
 
 /** An agent that does not answer cancelled turns does not read any more. Its sessions are recovered in its next process. */
-function endUnresponsive(proxy: ProxyParts, turns: readonly ClientRequest[]): void {
+function endUnresponsive(proxy: Parts<'context'>, turns: readonly ClientRequest[]): void {
   for (const turn of turns) {
     const { at } = turn;
     if (at?.agent.findCall(at.id)?.request !== turn) continue;

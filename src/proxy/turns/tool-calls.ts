@@ -2,7 +2,7 @@
 import type { Frame } from '../../wire/frame.ts';
 import { stringIn } from '../../wire/scanner/large-frame.ts';
 import { updateLine } from '../messages.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts, ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 
 const MAX_TRACKED = 1000;
@@ -30,7 +30,7 @@ export class ToolCalls implements Iterable<string> {
 }
 
 /** Reports them to the client as failed: their agent no longer can. */
-export function failToolCalls(proxy: ProxyParts, session: Session): void {
+export function failToolCalls(proxy: Parts<'client'>, session: Session): void {
   for (const toolCallId of session.toolCalls)
     proxy.client.line(updateLine(session.publicId, JSON.stringify({ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed' })));
   session.toolCalls.clear();
@@ -43,7 +43,7 @@ export function endOpenWork(proxy: ProxyParts, session: Session): void {
   proxy.context.workspace?.endOf(session);
 }
 
-export function releaseTerminals({ registry, requests }: ProxyParts, session: Session): void {
+export function releaseTerminals({ registry, requests }: Parts<'registry' | 'requests'>, session: Session): void {
   const { publicId: sessionId } = session;
   for (const terminalId of registry.takeTerminals(session)) requests.send('terminal/release', JSON.stringify({ sessionId, terminalId }));
 }

@@ -1,8 +1,8 @@
 // Files and terminals: what passes, what is refused, what the user is asked, and in which order.
 import { describe, expect, test } from 'vitest';
 import { type Json, open, prompt, Refusal, UNANSWERED } from '../../e2e/harness.ts';
-import { selected } from '../../e2e/policy-support.ts';
-import { able, CWD, chunk } from '../actors.ts';
+import { OPTIONS, selected } from '../../e2e/policy-support.ts';
+import { able, CWD, chunk, end } from '../actors.ts';
 import { CANCELLED, type Guarded, type GuardOptions, guarded } from './support.ts';
 
 const POLICY = {
@@ -90,6 +90,27 @@ describe('the policy decides', () => {
     }
     expect(all.entries).toHaveLength(1);
   });
+});
+
+test('only the file that was evaluated may be opened: allowed by the policy, by the user, or by an earlier consent', async () => {
+  const all = await place(POLICY, { canonical: (path) => path.replace('/work/link', '/work/docs') });
+  all.client.on('session/request_permission', ({ options }: Json) => selected(options[0].optionId));
+  const last = () => all.passed.at(-1)?.evaluatedPath;
+  await read(all, '/work/link/a');
+  expect(last()).toBe('/work/docs/a');
+  await write(all, '/work/link/b');
+  expect(last()).toBe('/work/docs/b');
+  expect(all.passed.at(-2)).toMatchObject({ about: { asked: { kind: 'edit' }, decision: { verdict: 'ask' }, isOurs: true } });
+  await all.agent.call('terminal/create', { sessionId: all.id, command: 'npm', args: ['test'] });
+  expect(last()).toBeUndefined();
+  all.agent.on('session/prompt', async () => {
+    const toolCall = { toolCallId: 'e', kind: 'edit', title: 'Edit', rawInput: { path: '/work/link/c' } };
+    await all.agent.call('session/request_permission', { sessionId: all.id, toolCall, options: OPTIONS });
+    await write(all, '/work/link/c');
+    return end;
+  });
+  await prompt(all.client, all.id, 'go');
+  expect([last(), requests(all).length]).toEqual(['/work/docs/c', 2]);
 });
 
 describe('a request that is not as the protocol has it', () => {
@@ -210,7 +231,9 @@ describe('the user is asked', () => {
   test('and an answer in time stops the clock', async () => {
     const all = await place({ ...POLICY, limits: { permission_timeout: `${LIMIT_MS}ms` } });
     all.client.on('session/request_permission', () => selected('allow'));
+    const before = all.timers();
     await write(all);
+    expect(all.timers()).toBe(before);
     all.clock.advance(2 * LIMIT_MS);
     await all.settled();
     expect([all.client.all('$/cancel_request'), all.entries.length]).toEqual([[], 1]);

@@ -66,6 +66,7 @@ describe('the user decides', () => {
   test('about a request as the agent wrote it, and the line says that the user did', async () => {
     const all = await guarded(POLICY);
     const params = execution(all.id, 'make', { _meta: { odd: 1.5 }, unknown: [1] });
+    all.clock.advance(1000);
     all.client.on('session/request_permission', () => {
       all.clock.advance(300);
       return selected('a1');
@@ -74,6 +75,7 @@ describe('the user decides', () => {
     expect(requests(all)[0]?.msg.params).toEqual(params);
     expect(all.decisions()).toEqual([['ask', 'user', 'a1']]);
     expect(all.entries[0]?.latencyMs).toBe(300);
+    expect(all.passed).toMatchObject([{ about: { asked: { kind: 'execute' }, decision: { verdict: 'ask' }, isOurs: false } }]);
   });
 
   test.each([
@@ -136,7 +138,9 @@ describe('the user decides', () => {
 
   test('an answer in time stops the clock', async () => {
     const all = await guarded({ ...POLICY, limits: { permission_timeout: `${LIMIT_MS}ms` } });
+    const before = all.timers();
     await all.ask('make');
+    expect(all.timers()).toBe(before);
     all.clock.advance(2 * LIMIT_MS);
     await all.settled();
     expect(all.client.all('$/cancel_request')).toEqual([]);
@@ -234,6 +238,7 @@ describe('a policy that only observes', () => {
     expect(await all.ask(command)).toEqual(selected('a1'));
     expect(requests(all)).toHaveLength(1);
     expect(all.entries).toMatchObject([{ verdict, option: 'passed', answeredBy: 'policy', mode: 'observe' }]);
+    expect(all.passed).toMatchObject([{ about: { decision: { verdict }, isOurs: false } }]);
   });
 
   test('sets no limit on open requests', async () => {

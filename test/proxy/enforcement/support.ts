@@ -2,7 +2,7 @@
 import type { Audit } from '../../../src/audit/audit.ts';
 import type { AuditEntry } from '../../../src/audit/audit-line.ts';
 import { createEnforcement, type EnforcementOptions } from '../../../src/proxy/enforcement/create-enforcement.ts';
-import type { CreateEnforcement, Enforcement } from '../../../src/proxy/enforcement/enforcement.ts';
+import type { CreateEnforcement, Enforcement, PassOn } from '../../../src/proxy/enforcement/enforcement.ts';
 import type { Session } from '../../../src/proxy/sessions/session.ts';
 import { type Json, open } from '../../e2e/harness.ts';
 import { execution, selected } from '../../e2e/policy-support.ts';
@@ -17,6 +17,10 @@ export type Guarded = Pick<InProcess, 'client' | 'notices' | 'connection'> & {
   readonly id: string;
   readonly clock: StillClock;
   readonly entries: AuditEntry[];
+  /** What enforcement said of each request that it passed on, and of each that it made itself. */
+  readonly passed: PassedOn[];
+  /** Timers of the proxy that have neither fired nor been stopped. */
+  timers(): number;
   /** Verdict, who answered and what was sent, of each decision so far. */
   decisions(): readonly (string | undefined)[][];
   /** Puts another policy in force. */
@@ -30,6 +34,8 @@ export type Guarded = Pick<InProcess, 'client' | 'notices' | 'connection'> & {
   session(): Promise<Session>;
 };
 
+type PassedOn = NonNullable<Parameters<PassOn>[1]>;
+
 export type GuardOptions = Partial<EnforcementOptions> & { readonly prepare?: (agent: Actor) => void; readonly others?: readonly Actor[] };
 
 /** The client allows every permission request once, until the test says otherwise. */
@@ -41,21 +47,50 @@ export async function guarded(policy: object, { prepare, others = [], ...options
     file: 'audit',
     record: (entry) => (isBroken ? { isWritten: false, problem: 'full' } : { isWritten: true, seq: entries.push(entry) }),
   };
+  const passed: PassedOn[] = [];
   let found: Session | undefined;
   let made: Enforcement | undefined;
   const create = createEnforcement({ ...memoryParts(), current: () => current, audit, ...options });
   const enforcement: CreateEnforcement = (host) => {
-    const inner = create(host);
+    const requests: typeof host.requests = {
+      putOwn(request, params) {
+        if (request.evaluated) passed.push({ about: request.evaluated });
+        return host.requests.putOwn(request, params);
+      },
+      withdraw: (request) => host.requests.withdraw(request),
+    };
+    const inner = create(Object.create(host, { requests: { value: requests } }));
     made = inner;
     return {
       ...inner,
+      agentRequest: (agent, session, frame, passOn) =>
+        inner.agentRequest(agent, session, frame, (mine, more) => {
+          passed.push(more ?? {});
+          return passOn(mine, more);
+        }),
       toolCall(session, frame) {
         found = session;
         inner.toolCall(session, frame);
       },
     };
   };
-  const clock = createStillClock();
+  const still = createStillClock();
+  const running = new Set<object>();
+  const clock: StillClock = {
+    ...still,
+    after(ms, callback) {
+      const timer = {};
+      running.add(timer);
+      const stop = still.after(ms, () => {
+        running.delete(timer);
+        callback();
+      });
+      return () => {
+        running.delete(timer);
+        stop();
+      };
+    },
+  };
   const agent = able('agent');
   prepare?.(agent);
   const { client, notices, connection: proxy } = await connection([agent, ...others], {}, { clock, enforcement });
@@ -67,7 +102,8 @@ export async function guarded(policy: object, { prepare, others = [], ...options
     await client.got('session/update', ({ update }) => update.n === n);
   };
   return {
-    ...{ client, notices, connection: proxy, agent, id, clock, entries, settled },
+    ...{ client, notices, connection: proxy, agent, id, clock, entries, passed, settled },
+    timers: () => running.size,
     enforcement: made as unknown as Enforcement,
     decisions: () => entries.map(({ verdict, answeredBy, option }) => [verdict, answeredBy, option]),
     replacePolicy(next) {

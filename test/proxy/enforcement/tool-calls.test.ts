@@ -1,4 +1,5 @@
 // Calls of host tools and of bridged servers, and the user's own access to files in the console.
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { ToolRequest } from '../../../src/mcp/server/gate.ts';
 import { type Json, UNANSWERED } from '../../e2e/harness.ts';
@@ -173,6 +174,7 @@ describe('a host tool', () => {
     all.client.on('session/request_permission', () => selected('allow'));
     const second = new AbortController();
     expect(await all.host('write_file', { path: '/work/a' }, {}, second.signal)).toMatchObject({ allow: true });
+    expect(getEventListeners(second.signal, 'abort')).toEqual([]);
     second.abort();
     expect(all.decisions()).toEqual([
       ['deny', 'agent', 'cancelled'],

@@ -139,12 +139,25 @@ describe('a change of directory before an allowed command', () => {
   });
 });
 
-test('an ask of a layer that may only tighten opens nothing that is closed, and still asks about what is allowed', () => {
-  const layer = (name: 'managed' | 'user', text: string) => ({ name, policy: policyFile(`version: 1\n${text}`, `/${name}.yaml`) });
-  const policy = combine([
-    layer('managed', 'default: deny\nallow: [ execute(ls) ]'),
-    layer('user', 'ask: [ { id: mine, action: execute } ]'),
-  ]);
-  expect(decide(policy, run('make'))).toMatchObject({ verdict: 'deny', rule: undefined });
-  expect(decide(policy, run('ls'))).toMatchObject({ verdict: 'ask', rule: { id: 'mine' }, layer: 'user' });
+describe('an ask where the default is deny', () => {
+  const layer = (name: 'managed' | 'user' | 'project', text: string) => ({
+    name,
+    policy: policyFile(`version: 1\n${text}`, `/${name}.yaml`),
+  });
+  const ASK = 'ask: [ { id: mine, action: execute } ]';
+
+  test('of the layer that denies by default asks', () => {
+    expect(decide(policyOf(`default: deny\n${ASK}`), run('make'))).toMatchObject({ verdict: 'ask', rule: { id: 'mine' } });
+  });
+
+  test('of a layer that may only tighten opens nothing that is closed, and asks about what is allowed', () => {
+    const policy = combine([layer('managed', 'default: deny\nallow: [ "execute(ls ...)" ]'), layer('user', ASK)]);
+    expect(decide(policy, run('make'))).toMatchObject({ verdict: 'deny', rule: undefined });
+    expect(decide(policy, run('ls $HOME'))).toMatchObject({ verdict: 'deny', rule: undefined });
+    expect(decide(policy, run('ls'))).toMatchObject({ verdict: 'ask', rule: { id: 'mine' }, layer: 'user' });
+  });
+
+  test('is named as the reason where nothing is closed', () => {
+    expect(decide(combine([layer('project', ASK)]), run('make'))).toMatchObject({ verdict: 'ask', rule: { id: 'mine' }, layer: 'project' });
+  });
 });

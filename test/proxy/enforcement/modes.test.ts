@@ -236,6 +236,12 @@ describe('an agent that starts in a refused mode', () => {
     const prompted = await all.client.request('session/prompt', { sessionId: all.id, prompt: [{ type: 'text', text: 'x' }] });
     expect(prompted.error.message).toContain('Mode "yolo"');
     expect(all.agent.all('session/close')).toEqual([]);
+    all.agent.on('session/load', () => {
+      throw new Refusal(-32603, 'not now');
+    });
+    expect((await load()).error.message).toBe('not now');
+    const again = await all.client.request('session/prompt', { sessionId: all.id, prompt: [{ type: 'text', text: 'x' }] });
+    expect(again.error.message).toContain('Mode "yolo"');
     all.agent.on('session/load', () => ({ modes: modes('plan') }));
     expect(offered((await load()).result).modes).toEqual(['plan', 'default']);
     expect((await all.client.call('session/prompt', { sessionId: all.id, prompt: [{ type: 'text', text: 'x' }] })).stopReason).toBe(

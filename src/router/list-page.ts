@@ -18,7 +18,7 @@ export function mergePage(pages: readonly (readonly Listed[])[]): readonly Liste
 }
 
 function time({ updatedAt }: Listed): number {
-  const parsed = updatedAt === undefined ? Number.NaN : Date.parse(updatedAt);
+  const parsed = Date.parse(updatedAt ?? '');
   return Number.isNaN(parsed) ? 0 : parsed;
 }
 

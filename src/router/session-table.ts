@@ -45,7 +45,7 @@ export function createSessionTable(isIdInUse: (publicId: string) => boolean = ()
     if (!binding) return;
     byPublicId.delete(binding.publicId);
     const own = byNative.get(binding.agent);
-    if (own?.get(binding.nativeId) === binding) own.delete(binding.nativeId);
+    own?.delete(binding.nativeId);
     if (own?.size === 0) byNative.delete(binding.agent);
   }
   /** Overwriting a live binding would hand one user's session to another agent. */
@@ -54,7 +54,7 @@ export function createSessionTable(isIdInUse: (publicId: string) => boolean = ()
       const candidate = n === 0 ? nativeId : n === 1 ? `${nativeId}~${agent}` : `${nativeId}~${agent}~${n}`;
       const holder = byPublicId.get(candidate);
       if (!holder && isIdInUse(candidate)) continue;
-      if (!holder || (holder.agent === agent && holder.nativeId === nativeId) || !isTaken(holder)) return candidate;
+      if (!holder || !isTaken(holder)) return candidate;
     }
   }
 

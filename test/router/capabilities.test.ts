@@ -1,7 +1,15 @@
 // Merging the capabilities of several agents.
 import { describe, expect, test } from 'vitest';
 import type { Capabilities, InitializeResult } from '../../src/acp/shapes.ts';
-import { type Answered, agentsWithVendor, BASELINE, mergeInitialize, offers } from '../../src/router/capabilities.ts';
+import {
+  type Answered,
+  agentsWithVendor,
+  BASELINE,
+  mergeInitialize,
+  offers,
+  waysBack,
+  withBridges,
+} from '../../src/router/capabilities.ts';
 
 const answered = (name: string, agentCapabilities: Capabilities | null | undefined, rest: Partial<InitializeResult> = {}): Answered => ({
   name,
@@ -202,4 +210,55 @@ describe('whether an agent offers a capability', () => {
     expect(offers(undefined, 'loadSession')).toBe(false);
     expect(offers({ protocolVersion: 1, agentCapabilities: null }, 'loadSession')).toBe(false);
   });
+});
+
+describe('MCP servers inside the client', () => {
+  const servers = (...agents: readonly Answered[]) => mergeInitialize(agents, { version: '1' }).agentCapabilities?.mcpCapabilities;
+  const able = answered('able', { mcpCapabilities: { http: true, sse: true, acp: true } });
+  const plain = answered('plain', {});
+
+  test('are offered if every agent reaches them', () => {
+    expect(servers(able, able)).toEqual({ http: true, sse: true, acp: true });
+    expect(servers(able, plain)).toEqual({ http: false, sse: false });
+  });
+
+  test('are offered for an agent that the switchboard bridges, whatever the agent itself reaches', () => {
+    expect(servers(able, { ...plain, hasBridges: true })).toEqual({ http: true, sse: true, acp: true });
+    expect(servers({ ...plain, hasBridges: true })).toEqual({ http: true, sse: true, acp: true });
+    expect(servers({ ...plain, hasBridges: false })).toEqual({ http: false, sse: false });
+  });
+
+  test('join what an agent already announces', () => {
+    expect(withBridges({ http: false, odd: 1 })).toEqual({ http: true, sse: true, acp: true, odd: 1 });
+    expect(withBridges(undefined)).toEqual({ http: true, sse: true, acp: true });
+  });
+});
+
+describe('how an agent can reopen a session', () => {
+  const loads = { loadSession: true };
+  const resumes = { sessionCapabilities: { resume: {} } };
+  test.each([
+    ['nothing', {}, [], []],
+    ['a load', loads, ['session/load'], ['session/load']],
+    ['a resume', resumes, ['session/resume'], ['session/resume']],
+    ['both', { ...loads, ...resumes }, ['session/load'], ['session/resume', 'session/load']],
+  ] as const)('with %s', (_, capabilities, forLoad, forResume) => {
+    const { result } = answered('agent', capabilities);
+    expect(waysBack(result, 'session/load')).toEqual(forLoad);
+    expect(waysBack(result, 'session/resume')).toEqual(forResume);
+  });
+
+  test('is unknown before it has answered initialize', () => {
+    expect(waysBack(undefined, 'session/resume')).toEqual([]);
+  });
+});
+
+test('an agent that answers initialize too late is promised nothing, and no way to authenticate', () => {
+  expect(BASELINE).toEqual({ protocolVersion: 1, agentCapabilities: {}, authMethods: [] });
+});
+
+test('an agent without vendor extensions is described without any', () => {
+  const { _meta } = merged({}) as { _meta: Record<string, { agents: Record<string, object> }> };
+  expect(_meta['acp-switchboard']?.agents['agent-0']).toEqual({ title: 'AGENT-0' });
+  expect(Object.keys(_meta['acp-switchboard']?.agents['agent-0'] ?? {})).toEqual(['title']);
 });

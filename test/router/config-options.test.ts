@@ -153,3 +153,18 @@ describe('an agent with only modes or models', () => {
     expect(withModel(NO_OPTIONS, 'm2')).toBe(NO_OPTIONS);
   });
 });
+
+test('with every name taken by the agent, the agent option counts on, and only such names are ours', () => {
+  expect(agentOptionId(owning('agent', 'switchboard-agent'))).toBe('switchboard-agent-2');
+  expect(agentOptionId(owning('agent', 'switchboard-agent', 'switchboard-agent-2'))).toBe('switchboard-agent-3');
+  for (const id of ['agent', 'switchboard-agent', 'switchboard-agent-2', 'switchboard-agent-12'])
+    expect(isAgentOption(NO_OPTIONS, id)).toBe(true);
+  for (const id of ['my-agent', 'agents', 'switchboard-agent-', 'switchboard-agent-x', 7, undefined])
+    expect(isAgentOption(NO_OPTIONS, id)).toBe(false);
+});
+
+test('the agent option tells the user whether it can still change', () => {
+  const described = (isLocked: boolean) => addedOptions(NO_OPTIONS, { ...CHOICE, isLocked })[0];
+  expect(described(false)).toMatchObject({ name: 'Agent', description: expect.stringContaining('until the first prompt') });
+  expect(described(true)).toMatchObject({ name: 'Agent', description: 'The agent of this session' });
+});

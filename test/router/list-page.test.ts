@@ -92,6 +92,7 @@ describe('a cursor', () => {
     ['one whose next is text', foreign({ v: 1, next: 'a' })],
     ['one whose next is null', foreign({ v: 1, next: null })],
     ['one whose next holds no text', foreign({ v: 1, next: { a: 1 } })],
+    ['one whose next holds more than text', foreign({ v: 1, next: { a: '1', b: 1 } })],
   ])('that is %s is refused', (_, text) => {
     expect(readCursor(text, undefined)).toBeUndefined();
   });

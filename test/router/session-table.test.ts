@@ -253,3 +253,28 @@ describe('a record of an earlier process', () => {
     expect(table.find('nobody')).toBeUndefined();
   });
 });
+
+describe('an id that a request at the client still uses', () => {
+  const table = () => createSessionTable((publicId) => publicId === 's');
+
+  test('is given to no new session, whether an agent creates it or lists it', () => {
+    expect(table().mint('a', 's', undefined).publicId).toBe('s~a');
+    expect(table().adopt('a', 's', undefined).publicId).toBe('s~a');
+    expect(table().mint('a', 't', undefined).publicId).toBe('t');
+  });
+
+  test('is not given back to the session that an earlier process had under it, when its agent creates that anew', () => {
+    const made = table();
+    made.remember({ publicId: 's', agent: 'a', nativeId: 's', cwd: undefined });
+    expect(made.mint('a', 's', undefined).publicId).toBe('s~a');
+    expect(made.find('s')).toBeUndefined();
+  });
+});
+
+test('of two sessions of one agent, releasing one leaves the other', () => {
+  const table = createSessionTable();
+  table.mint('a', 'x', undefined);
+  table.mint('a', 'y', undefined);
+  table.release('x');
+  expect([table.findNative('a', 'x'), table.findNative('a', 'y')?.publicId]).toEqual([undefined, 'y']);
+});

@@ -169,8 +169,7 @@ export function settleMode(deps: EnforcementDeps, agent: Agent, call: Call, answ
     if (!list) return settled(patched(kept, moves));
     const from = list.current as string;
     const to = targetFor(deps, agent, list);
-    if (to === undefined || sessionId === undefined)
-      return fail(from, 'and it offers no mode that the policy names or that is known to ask');
+    if (to === undefined || sessionId === undefined) return fail(from, 'it offers no mode that the policy names or that is known to ask');
     const [method, params] =
       list.configId === undefined
         ? (['session/set_mode', { sessionId, modeId: to }] as const)
@@ -178,7 +177,7 @@ export function settleMode(deps: EnforcementDeps, agent: Agent, call: Call, answ
     agent.request(method, JSON.stringify(params), {
       onFail: (error) => fail(from, error.message),
       onAnswer(moved) {
-        if (moved.outcome !== 'result') return fail(from, `and it did not change to "${to}"`);
+        if (moved.outcome !== 'result') return fail(from, `it did not change to "${to}"`);
         deps.host.report(`agent "${agent.name}" began in mode "${from}", which the policy refuses; it was set to "${to}"`);
         moves.push({ span: list.currentAt as Span, text: JSON.stringify(to) });
         move(others);

@@ -90,3 +90,33 @@ test.each([undefined, null, 7, {}, { toolCall: [] }, { toolCall: { kind: 'edit',
   'a request that says nothing grants nothing (%j)',
   (request) => expect(grantsIn(place, request)).toEqual([]),
 );
+
+test.each<[string, Call]>([
+  [
+    'a call to a tool of an MCP server',
+    { name: 'mcp__db__edit', kind: 'edit', rawInput: { path: '/w/a.ts' }, content: [diff('/w/a.ts', 'x')] },
+  ],
+  ['a command inside a call to a tool of an MCP server', { name: 'mcp__db__run', kind: 'execute', rawInput: { command: 'make' } }],
+  ['a line that is nested too deep to be read', run({ command: `make ${'$(make '.repeat(40)}${')'.repeat(40)}` })],
+  ['two commands', run({ commands: ['make', 'make install'] })],
+  ['no command', run({ description: 'nothing' })],
+  ['a directory that cannot be known', run({ command: 'make', cwd: '/w', workdir: '/w/sub' })],
+  ['an edit of two files', edit({ path: '/w/a.ts', target: '/w/b.ts' })],
+  ['an edit known by its location alone', edit(undefined, { locations: [{ path: '/w/a.ts' }] })],
+  ['an edit known by a location and its text', edit({ content: 'x' }, { locations: [{ path: '/w/a.ts' }] })],
+  ['a deletion', { kind: 'delete', rawInput: { path: '/w/a.ts' } }],
+  ['a diff of a file without a name', edit(undefined, { content: [{ type: 'diff', newText: 'x' }] })],
+  ['a diff of a file without a directory', edit(undefined, { content: [diff('a.ts', 'x')] })],
+  ['a diff without its text', edit(undefined, { content: [{ type: 'diff', path: '/w/a.ts' }] })],
+  ['an edit by replacement', edit({ path: '/w/a.ts', old_string: 'a', new_string: 'b' })],
+  ['an edit whose text is no text', edit({ path: '/w/a.ts', content: { html: 'x' } })],
+])('%s grants nothing at all', (_, toolCall) => expect(grantsIn({ ...place, family: 'claude' }, { toolCall })).toEqual([]));
+
+test('only diffs among the content count, and flags beside the path say nothing about the text', () => {
+  const text = { type: 'content', content: { type: 'text', text: 'see below' } };
+  const granted = (call: Call) => grantsIn(place, { toolCall: call });
+  expect(granted(edit(undefined, { content: [text, diff('/w/a.ts', 'x')] }))).toEqual([{ of: 'edit', path: '/w/a.ts', text: 'x' }]);
+  expect(granted(edit({ path: '/w/a.ts' }, { content: [text] }))).toEqual([{ of: 'edit', path: '/w/a.ts', text: undefined }]);
+  expect(granted(edit({ path: '/w/a.ts', overwrite: true, mode: 7 }))).toEqual([{ of: 'edit', path: '/w/a.ts', text: undefined }]);
+  expect(granted({ kind: 'read', rawInput: { path: '/w/link.ts' } })).toEqual([{ of: 'read', path: '/w/a.ts' }]);
+});

@@ -22,6 +22,7 @@ describe('of several layers', () => {
     ['an allow below decides if no rule above does', 'allow', [layer('user', 'default: ask'), layer('remembered', ALLOW)]],
     ['an allow below does not open a layer above that is closed', 'deny', [layer('managed', 'default: deny'), layer('user', ALLOW)]],
     ['a closed layer keeps its own allow', 'allow', [layer('user', `default: deny\n${ALLOW}`)]],
+    ['a closed file keeps the allow of another file of its layer', 'allow', [layer('user', 'default: deny'), layer('user', ALLOW)]],
     ['a closed layer keeps the allow above it', 'allow', [layer('managed', ALLOW), layer('user', 'default: deny')]],
     ['the strictest default counts', 'deny', [layer('user', 'default: allow'), layer('command-line', 'default: deny')]],
     ['a default below does not loosen one above', 'ask', [layer('user', 'default: ask'), layer('command-line', 'default: allow')]],
@@ -94,4 +95,5 @@ test('the settings of an untrusted project narrow and choose nothing', () => {
   expect(rememberOf(policy).allowAlways).toBe('session');
   const strict = combine([layer('project', 'agents: { "*": { on_violation: kill } }\nremember: { allow_always: once }')]);
   expect([onViolation(strict, 'claude'), rememberOf(strict).allowAlways]).toEqual(['kill', 'once']);
+  expect(onViolation(combine([layer('project', 'agents: { "*": { on_violation: cancel } }')]), 'claude')).toBe('cancel');
 });

@@ -57,8 +57,10 @@ const close = (): Close => ({ operation: 'close' });
 
 const WITH = { openParams: '{"cwd":"/a"}', roots: undefined, agentLocked: false };
 const ROOTS = { named: ['/a'], real: ['/a'] };
-const OPEN = opened(KNOWN, WITH);
-const LOST = lose(live(OPEN), true);
+const open = (): Live => live(opened(KNOWN, WITH));
+const lost = (): Live => live(lose(open(), true));
+
+const transcript = (): SessionState => loadedFromTranscript(beginLoad(KNOWN, load()));
 
 /** The nesting of a state: `closing(loading(known))`. */
 function shape(state: SessionState | undefined): string {
@@ -72,27 +74,27 @@ function recoverable(state: SessionState): Parameters<typeof beginRecovery>[0] {
 }
 
 test.each([
-  ['a client names a discovered session', namedByClient(DISCOVERED), 'known'],
-  ['a client names an open session again', namedByClient(live(OPEN)), 'open'],
-  ['the agent opens a session that it spoke of before', opened(DISCOVERED, WITH), 'open'],
-  ['the agent opens a session that is being loaded', opened(beginLoad(KNOWN, load()), WITH), 'loading(open)'],
-  ['the agent opens a session that is being recovered', opened(beginRecovery(recoverable(LOST), recovery()), WITH), 'open'],
-  ['an open session loses its agent', LOST, 'lost'],
-  ['a session without params loses its agent', lose(live(opened(KNOWN, { ...WITH, openParams: undefined })), false), 'known'],
-  ['a discovered session loses its agent', lose(DISCOVERED, false), 'discovered'],
-  ['a session loses its agent while it is loaded', lose(beginLoad(loadable(OPEN), load()), false), 'loading(lost)'],
-  ['a session loses its agent while that is changed', lose(beginChange(changeable(OPEN), change()), false), 'changing(lost)'],
-  ['a session loses its agent while it is closed', lose(beginClose(live(OPEN) as never, close()), false), 'closing(lost)'],
-  ['a closed session ends again', end(end(OPEN)), 'closed'],
+  ['a client names a discovered session', () => namedByClient(DISCOVERED), 'known'],
+  ['a client names an open session again', () => namedByClient(open()), 'open'],
+  ['the agent opens a session that it spoke of before', () => opened(DISCOVERED, WITH), 'open'],
+  ['the agent opens a session that is being loaded', () => opened(beginLoad(KNOWN, load()), WITH), 'loading(open)'],
+  ['the agent opens a session that is being recovered', () => opened(beginRecovery(recoverable(lost()), recovery()), WITH), 'open'],
+  ['an open session loses its agent', () => lost(), 'lost'],
+  ['a session without params loses its agent', () => lose(live(opened(KNOWN, { ...WITH, openParams: undefined })), false), 'known'],
+  ['a discovered session loses its agent', () => lose(DISCOVERED, false), 'discovered'],
+  ['a session loses its agent while it is loaded', () => lose(beginLoad(loadable(open()), load()), false), 'loading(lost)'],
+  ['a session loses its agent while that is changed', () => lose(beginChange(changeable(open()), change()), false), 'changing(lost)'],
+  ['a session loses its agent while it is closed', () => lose(beginClose(open() as never, close()), false), 'closing(lost)'],
+  ['a closed session ends again', () => end(end(open())), 'closed'],
 ] as const)('%s', (_, state, expected) => {
-  expect(shape(state)).toBe(expected);
+  expect(shape(state())).toBe(expected);
 });
 
 test.each(['discovered', 'loading', 'changing', 'closing', 'closed'] as const)('a load cannot begin in a session that is %s', (kind) => {
   const states = {
     discovered: DISCOVERED,
     loading: beginLoad(KNOWN, load()),
-    changing: beginChange(changeable(OPEN), change()),
+    changing: beginChange(changeable(open()), change()),
     closing: beginClose(KNOWN, close()),
     closed: end(KNOWN),
   };
@@ -103,9 +105,10 @@ test('a load that fails leaves a session that was in use as it was, and ends one
   const op = load();
   const failed = (state: SessionState, origin: 'client' | 'agent' = 'client') =>
     shape(settle<'load'>(beginLoad(loadable(state), op), op, (now) => loadFailed(now, origin)));
-  expect(failed(OPEN)).toBe('open');
-  expect(failed(LOST)).toBe('lost');
+  expect(failed(open())).toBe('open');
+  expect(failed(lost())).toBe('lost');
   expect(failed(KNOWN)).toBe('closed');
+  expect(failed(transcript())).toBe('closed');
   expect(failed(KNOWN, 'agent')).toBe('discovered');
 });
 
@@ -123,10 +126,58 @@ test('a close that is refused leaves the load under way', () => {
 
 test('an operation is late once the session has ended, or once another has taken its place', () => {
   const first = recovery();
-  const begun = beginRecovery(recoverable(LOST), first);
+  const begun = beginRecovery(recoverable(lost()), first);
   expect(settle<'recovery'>(end(begun), first, recovered)).toBeUndefined();
   const second = beginRecovery(recoveryOverdue(begun), recovery());
   expect(settle<'recovery'>(second, first, recovered)).toBeUndefined();
+});
+
+test('a session that loses its agent twice in one turn is still lost in that turn, and expects no replay any more', () => {
+  const inTurn = (first: boolean, second: boolean) => lose(live(lose(open(), first)), second);
+  expect(inTurn(true, false)).toMatchObject({ kind: 'lost', wasInTurn: true, openParams: WITH.openParams });
+  expect(inTurn(false, true)).toMatchObject({ kind: 'lost', wasInTurn: true });
+  expect(inTurn(false, false)).toMatchObject({ kind: 'lost', wasInTurn: false, replaying: [] });
+});
+
+test('a session loses its agent during a recovery, and the recovery keeps its ticket', () => {
+  const op = recovery();
+  const begun = beginRecovery(recoverable(lost()), op);
+  expect(shape(lose(begun, false))).toBe('recovering(lost)');
+  expect(operationOf(lose(begun, false), 'recovery')?.op).toBe(op);
+});
+
+test('an operation under way is found by its name, also below another one', () => {
+  const [inner, outer] = [load(), close()];
+  const state = beginClose(beginLoad(KNOWN, inner), outer);
+  expect(operationOf(state, 'load')?.op).toBe(inner);
+  expect(operationOf(state, 'close')?.op).toBe(outer);
+  expect(operationOf(state, 'change')).toBeUndefined();
+  expect(operationOf(open(), 'load')).toBeUndefined();
+});
+
+test('only a session at rest, a load and a recovery can be closed', () => {
+  const begun = beginRecovery(recoverable(lost()), recovery());
+  for (const state of [DISCOVERED, KNOWN, open(), lost(), transcript(), beginLoad(KNOWN, load()), begun])
+    expect(mayClose(state)).toBe(true);
+  for (const state of [beginChange(changeable(open()), change()), beginClose(KNOWN, close()), end(KNOWN)])
+    expect(mayClose(state)).toBe(false);
+});
+
+test('a change of agent keeps the params and directories of the session, also when it begins during a recovery', () => {
+  const begun = beginRecovery(recoverable(lose(live(opened(KNOWN, { ...WITH, roots: ROOTS })), false)), recovery());
+  expect(changed(beginChange(begun, change()))).toEqual({ kind: 'open', openParams: WITH.openParams, roots: ROOTS, agentLocked: false });
+  expect(changed(beginChange(changeable(open()), change()))).toEqual({ kind: 'open', ...WITH });
+});
+
+test('a change of agent that fails leaves the session as it was', () => {
+  const op = change();
+  const before = changeable(open());
+  expect(settle<'change'>(beginChange(before, op), op, changeFailed)).toBe(before);
+});
+
+test('the session below the operations is the one that rests', () => {
+  expect(restingOf(beginClose(beginLoad(loadable(open()), load()), close())).kind).toBe('open');
+  expect(restingOf(KNOWN)).toBe(KNOWN);
 });
 
 test('a session recovers with the params and directories it was opened with', () => {
@@ -139,16 +190,31 @@ test('a load and a first prompt lock the agent, a change of agent does not', () 
   const op = load();
   const begun = beginLoad(KNOWN, op);
   expect(loaded(begun, WITH).agentLocked).toBe(true);
-  if (OPEN.kind !== 'open') throw new Error();
-  expect(lockAgent(OPEN).agentLocked).toBe(true);
-  expect(resumedInProcess(begun, OPEN).agentLocked).toBe(true);
-  expect(changed(beginChange(OPEN, change())).agentLocked).toBe(false);
+  const state = open();
+  if (state.kind !== 'open') throw new Error(state.kind);
+  expect(lockAgent(state).agentLocked).toBe(true);
+  expect(resumedInProcess(begun, state).agentLocked).toBe(true);
+  expect(changed(beginChange(state, change())).agentLocked).toBe(false);
 });
 
 test('the directories of a load apply while it is in progress', () => {
   const sent = loadSent(beginLoad(KNOWN, load()), undefined, ROOTS);
   expect(rootsOf(beginClose(sent, close()))).toEqual(ROOTS);
   expect(loaded(sent, { openParams: '{}', roots: undefined }).roots).toEqual(ROOTS);
+  const other = { named: ['/b'], real: ['/b'] };
+  expect(loaded(sent, { openParams: '{}', roots: other }).roots).toEqual(other);
+});
+
+test('an open session and a lost one keep their directories, also while an operation is under way; others have none', () => {
+  const withRoots = live(opened(KNOWN, { ...WITH, roots: ROOTS }));
+  for (const state of [
+    withRoots,
+    lose(withRoots, false),
+    beginLoad(loadable(withRoots), load()),
+    beginChange(changeable(withRoots), change()),
+  ])
+    expect(rootsOf(state)).toEqual(ROOTS);
+  for (const state of [KNOWN, DISCOVERED, end(KNOWN), beginClose(KNOWN, close())]) expect(rootsOf(state)).toBeUndefined();
 });
 
 test('a replay is withheld from a client that did not ask for it, until the agent has answered', () => {
@@ -159,10 +225,50 @@ test('a replay is withheld from a client that did not ask for it, until the agen
   expect(withholdsUpdates(loadSent(beginLoad(KNOWN, load()), 'shown', undefined))).toBe(false);
 });
 
+test('a replay that is shown stays shown after the answer, and a second request of the load keeps it so', () => {
+  const shown = loadSent(beginLoad(KNOWN, load()), 'shown', undefined);
+  expect(loadAnswered(shown).replay).toBe('shown');
+  expect(loadSent(shown, undefined, ROOTS)).toMatchObject({ kind: 'loading', replay: 'shown', roots: ROOTS });
+});
+
+test('no update is withheld while a session rests, is opened, closed or moved, or before its load has left', () => {
+  const begun = beginRecovery(recoverable(lost()), recovery());
+  const states = [open(), lost(), KNOWN, begun, recoveryRequested(begun, 'session/resume'), beginLoad(KNOWN, load())];
+  for (const state of [...states, beginChange(changeable(open()), change()), beginClose(KNOWN, close())])
+    expect(withholdsUpdates(state)).toBe(false);
+});
+
+test('a load that begins during a recovery withholds its replay until the load asks for one itself', () => {
+  const asked = recoveryRequested(beginRecovery(recoverable(lost()), recovery()), 'session/load');
+  const begun = beginLoad(loadable(asked), load());
+  expect(withholdsUpdates(begun)).toBe(true);
+  expect(withholdsUpdates(loadSent(begun, 'shown', undefined))).toBe(false);
+  expect(withholdsUpdates(beginChange(changeable(asked), change()))).toBe(true);
+  expect(withholdsUpdates(recoveryAnswered(asked))).toBe(false);
+});
+
+test('a new attempt to recover is neither overdue nor withholding, and an attempt becomes overdue once', () => {
+  const begun = beginRecovery(recoverable(lost()), recovery());
+  expect(begun).toMatchObject({ withholdsReplay: false, overdue: false });
+  expect(recoveryOverdue(begun)).toMatchObject({ kind: 'recovering', overdue: true });
+  expect(mayRecover(begun)).toBe(true);
+  for (const state of [open(), KNOWN, end(KNOWN), beginLoad(KNOWN, load())]) expect(mayRecover(state)).toBe(false);
+});
+
+test('the end of one replaced recovery leaves the replay of another withheld', () => {
+  const [first, second] = [recovery(), recovery()];
+  const asked = (state: SessionState, op: Recovery) =>
+    recoveryOverdue(recoveryRequested(beginRecovery(recoverable(state), op), 'session/load'));
+  const third = beginRecovery(asked(asked(lost(), first), second), recovery());
+  expect(withholdsUpdates(replayEnded(third, first))).toBe(true);
+  expect(withholdsUpdates(replayEnded(live(replayEnded(third, first)), second))).toBe(false);
+  expect(replayEnded(open(), first)).toEqual(open());
+});
+
 test('the replay of a recovery that was replaced stays withheld until that one is answered too', () => {
   const first = recovery();
   const second = recovery();
-  const asked = recoveryRequested(beginRecovery(recoverable(LOST), first), 'session/load');
+  const asked = recoveryRequested(beginRecovery(recoverable(lost()), first), 'session/load');
   expect(withholdsUpdates(asked)).toBe(true);
   const next = beginRecovery(recoveryOverdue(asked), second);
   expect(withholdsUpdates(recoveryRequested(next, 'session/resume'))).toBe(true);

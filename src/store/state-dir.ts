@@ -1,4 +1,4 @@
-// The directory of our files: private to the user, created on first use (`make-directory.ts`).
+// The directory of our files: private to the user, created on first use (`private-files.ts`).
 import path from 'node:path';
 
 /** `$SWITCHBOARD_HOME`, else the platform's state directory. */

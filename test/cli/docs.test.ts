@@ -16,16 +16,19 @@ const documents = [
   ...inDocs.map((file) => path.join('docs', file)),
   ...inSource.map((file) => path.join('src', file)),
 ];
-const folders = readdirSync(path.join(root, 'src'), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+const foldersIn = (place: string) =>
+  readdirSync(path.join(root, place), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+const folders = foldersIn('src');
 
 test.each(documents)('every file that %s names exists', (document) => {
   const text = read(document);
   const linked = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => path.join(path.dirname(document), target));
   const named = [...text.matchAll(/(?<![\w/.-])(?:src|test|docs|scripts|config|bin)\/[\w./-]*\w(?:\.\w+)/g)].map(([file]) => file);
   // Where the text is about source, files are named by folder alone: `proxy/turns/prompt.ts`. The console's page has a folder at the root.
-  const ofSource = [...text.matchAll(new RegExp(`(?<![\\w/.-])(?:${folders.join('|')})/(?:[\\w-]+/)*[\\w-]+\\.tsx?\\b`, 'g'))].map(
-    ([file]) => file,
-  );
+  const near = document.startsWith('src') ? foldersIn(path.dirname(document)) : [];
+  const ofSource = [
+    ...text.matchAll(new RegExp(`(?<![\\w/.-])(?:${[...folders, ...near].join('|')})/(?:[\\w-]+/)*[\\w-]+\\.tsx?\\b`, 'g')),
+  ].map(([file]) => file);
   const isThere = (file: string) => existsSync(path.join(root, file));
   expect([...linked, ...named].filter((file) => !isThere(file))).toEqual([]);
   const places = ['src', '', path.dirname(document)];

@@ -1,4 +1,4 @@
-// Kills an agent in mid-turn. The other agent is not affected, and the first resumes its session.
+// The steps of the guided tour after the first turn, each with the real proxy and the embedded agents.
 import { type InitializeResponse, type NewSessionResponse, RequestError } from '@agentclientprotocol/sdk';
 import { META_KEY } from '../../acp/shapes.ts';
 import { processTree, stillAlive } from './process-tree.ts';
@@ -6,6 +6,7 @@ import { expect, type Stage } from './stage.ts';
 
 type Self = { readonly pid: number; readonly sessionId: string; readonly turns: number };
 
+/** Kills an agent in mid-turn. The other agent is not affected, and the first resumes its session. */
 export async function crash(stage: Stage): Promise<void> {
   const { page } = stage;
   page.heading('An agent crashes in the middle of a turn');

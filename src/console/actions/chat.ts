@@ -1,3 +1,4 @@
+// What the chat screen can do: prompt, cancel, answer requests, change options.
 import { z } from 'zod';
 import type { ChatActions } from '../protocol/chat.ts';
 import type { ActionsOf } from '../server/screens.ts';

@@ -13,6 +13,8 @@
  * - `url` and `host` connect. `env` shows or sets an environment variable.
  * - `revision-or-path` and `pathspec` are git's two notions.
  * - `script:LANGUAGE` is a program in a small language; an understood subset has effects of its own.
+ * - `glob` is a pattern of file names that widens every walk of the command: it can match hidden and ignored files (`rg -g`). A pattern that
+ *   only narrows a walk (`grep --include`) is a `pattern`.
  * - `sets:MODIFIER` is a flag that widens every walk of the command: hidden files, ignored files, following links.
  * - `unclear:REASON` is known and always asked about; the reason is shown.
  */
@@ -22,6 +24,7 @@ export type WordType =
   | 'text'
   | 'date'
   | 'pattern'
+  | 'glob'
   | 'revision'
   | `one:${string}`
   | 'read'
@@ -67,7 +70,10 @@ export type Convention = 'gnu' | 'posix' | 'git' | 'exact' | 'first' | 'find' | 
 /** Spellings, as in a manual: `-n --lines=` takes a value, `--color[=]` only an attached one, `-v --verbose` none. */
 export type Options = Readonly<Record<string, WordType | readonly WordType[]>>;
 
-/** The operands of a program. The first form whose conditions hold applies; conditions name the first spelling of an option. */
+/**
+ * The operands of a program. The first form whose conditions hold applies. Conditions name the first spelling of an option: one of `if` is
+ * given, none of `unless` is.
+ */
 export type Operands = {
   readonly if?: readonly string[];
   readonly unless?: readonly string[];
@@ -106,7 +112,7 @@ export type Program = {
   readonly options?: Options;
   readonly commands?: Readonly<Record<string, Subcommand>>;
   readonly operands?: readonly Operands[];
-  /** `'-i': { read: 'modify' }`: an option that changes what the operands mean. */
+  /** `'-i': { read: 'modify' }`: an option that changes what the operands mean, and what the archive of `tar -f` means. */
   readonly turns?: Readonly<Record<string, Readonly<Partial<Record<WordType, WordType>>>>>;
   /** At least one option of each group must be given: `tar` needs one of -c, -t, -x. */
   readonly needs?: readonly (readonly string[])[];
@@ -118,6 +124,8 @@ export type Program = {
   readonly stdin?: 'data' | 'code' | 'names';
   /** What walks see by default, where that is more than visible files (`grep -r` sees hidden and ignored ones). */
   readonly walks?: readonly WalkModifier[];
+  /** Options with a value that widen every walk as well: `'-t': ['hidden']` for `rg -t sh`, which finds hidden scripts. */
+  readonly widens?: Readonly<Record<string, readonly WalkModifier[]>>;
   /** git: walks read tracked files only. */
   readonly isTracked?: true;
   /** Words behind `--` go to a script of the project (npm), or to a test runner. */

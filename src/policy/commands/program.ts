@@ -11,7 +11,8 @@
  * - `run` names a program, `command` starts a command line that lasts to the end of the words (or to `;` and `+` for find).
  * - `project:NAME` runs the project's own code: a script, its tests, its build.
  * - `url` and `host` connect. `env` shows or sets an environment variable.
- * - `revision-or-path` and `pathspec` are git's two notions.
+ * - `revision-or-path` and `pathspec` are git's two notions. `line-range` is `10,20:file`, `:function:file` or only the range.
+ * - `data` is text, or `@file` (also `name=@file`, `name=<file`) whose content is used: curl -d.
  * - `script:LANGUAGE` is a program in a small language; an understood subset has effects of its own.
  * - `glob` is a pattern of file names that widens every walk of the command: it can match hidden and ignored files (`rg -g`). A pattern that
  *   only narrows a walk (`grep --include`) is a `pattern`.
@@ -44,6 +45,8 @@ export type WordType =
   | 'env'
   | 'revision-or-path'
   | 'pathspec'
+  | 'line-range'
+  | 'data'
   | `script:${'sed' | 'jq' | 'awk' | 'shell'}`
   | `sets:${WalkModifier}`
   | `unclear:${string}`;
@@ -118,6 +121,8 @@ export type Program = {
   readonly needs?: readonly (readonly string[])[];
   /** What the program reads, writes, runs or connects to without being told. */
   readonly unasked?: readonly StatedEffect[];
+  /** `-20` is a number: head, tail, grep. (Under the convention `git` it always is.) */
+  readonly digits?: true;
   /** Environment variables that change what it does. */
   readonly ambient?: readonly string[];
   /** What standard input is; `code` is never understood without operands. */

@@ -67,10 +67,11 @@ export const ARCHIVE_PROGRAMS: readonly Program[] = [
     operands: [
       { if: ['-t'], rest: 'pattern' },
       { if: ['-x'], rest: 'unpack', none: [{ kind: 'unpack', path: '.' }] },
-      { if: ['-d'], rest: 'walk', none: [{ kind: 'walk', path: '.' }] },
+      { if: ['-d'], unless: ['-C'], rest: 'walk', none: [{ kind: 'walk', path: '.' }] },
       { if: ['--delete'], rest: 'pattern' },
       { if: ['-A'], rest: 'read' },
-      { rest: 'walk' },
+      // -C counts from its word on, so operands in front of it are elsewhere.
+      { unless: ['-C'], rest: 'walk' },
     ],
     turns: SELECTS,
     // Without -f the archive is a tape, or what TAPE names.

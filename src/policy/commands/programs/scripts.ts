@@ -50,25 +50,26 @@ export const SCRIPT_PROGRAMS: readonly Program[] = [
     ambient: ['POSIXLY_CORRECT'],
     stdin: 'data',
   },
-  {
-    name: 'awk',
-    manual: 'awk(1), mawk 1.3.4 and gawk 5.2: what both understand',
-    parse: 'posix',
-    aliases: ['mawk', 'nawk'],
-    options: {
-      '-F=': 'text',
-      '-v=': 'text',
-      '-f=': SCRIPT_FILE,
-      '-W=': 'unclear:an option of one implementation',
-      '--version': 'none',
-    },
-    operands: [
-      { if: ['-f'], rest: 'read' },
-      { first: ['script:awk'], rest: 'read', min: 1 },
-    ],
-    ambient: ['AWKPATH', 'AWKLIBPATH', 'POSIXLY_CORRECT'],
-    stdin: 'data',
-  },
+  ...['awk', 'mawk', 'nawk'].map(
+    (name): Program => ({
+      name,
+      manual: 'awk(1), mawk 1.3.4 and gawk 5.2: what both understand',
+      parse: 'posix',
+      options: {
+        '-F=': 'text',
+        '-v=': 'text',
+        '-f=': SCRIPT_FILE,
+        '-W=': 'unclear:an option of one implementation',
+        '--version': 'none',
+      },
+      operands: [
+        { if: ['-f'], rest: 'read' },
+        { first: ['script:awk'], rest: 'read', min: 1 },
+      ],
+      ambient: ['AWKPATH', 'AWKLIBPATH', 'POSIXLY_CORRECT'],
+      stdin: 'data',
+    }),
+  ),
   {
     name: 'gawk',
     manual: 'gawk(1), GNU awk 5.2',

@@ -83,13 +83,9 @@ export const BUILTINS: readonly Program[] = [
     operands: [{ rest: STATE, none: [{ kind: 'environment' }] }],
   },
   { name: 'unset', manual: 'unset, bash 5.2 builtin', parse: 'words', operands: [{ rest: STATE }] },
-  {
-    name: 'alias',
-    manual: 'alias, bash 5.2 builtin',
-    parse: 'words',
-    aliases: ['unalias', 'shopt', 'enable', 'hash'],
-    operands: [{ rest: STATE }],
-  },
+  ...['alias', 'unalias', 'shopt', 'enable', 'hash'].map(
+    (name): Program => ({ name, manual: `${name}, bash 5.2 builtin`, parse: 'words', operands: [{ rest: STATE }] }),
+  ),
   { name: 'umask', manual: 'umask, bash 5.2 builtin', parse: 'posix', options: flags('-p, -S'), operands: [{ rest: STATE }] },
   {
     name: 'source',
@@ -99,13 +95,9 @@ export const BUILTINS: readonly Program[] = [
     operands: [{ rest: 'unclear:runs a file in this shell' }],
   },
   { name: 'eval', manual: 'eval, bash 5.2 builtin', parse: 'words', operands: [{ rest: 'unclear:runs its words as a command line' }] },
-  {
-    name: 'exit',
-    manual: 'exit, bash 5.2 builtin',
-    parse: 'words',
-    aliases: ['return'],
-    operands: [{ first: ['number'], max: 1 }],
-  },
+  ...['exit', 'return'].map(
+    (name): Program => ({ name, manual: `${name}, bash 5.2 builtin`, parse: 'words', operands: [{ first: ['number'], max: 1 }] }),
+  ),
   { name: 'wait', manual: 'wait, bash 5.2 builtin', parse: 'words', operands: [{ rest: 'number' }] },
 ];
 
@@ -209,29 +201,32 @@ export const WRAPPER_PROGRAMS: readonly Program[] = [
 ];
 
 export const SHELLS: readonly Program[] = [
-  {
-    name: 'bash',
-    manual: 'bash(1), bash 5.2; dash 0.5.12',
-    parse: 'first',
-    aliases: ['sh', 'dash'],
-    options: {
-      ...flags('-c, -a, -b, -e, -f, -h, -k, -m, -n, -u, -v, -x, -B, -C, -E, -H, -P, -T'),
-      ...flags('--help, --version, --norc, --noprofile, --posix, --noediting, --verbose, -r, --restricted, -D, --dump-strings, -l --login'),
-      '-o=': SHELL_OPTIONS,
-      '-O=': 'text',
-      '-i': STARTUP_FILES,
-      '-p': 'unclear:keeps privileges',
-      '-s': 'unclear:runs its standard input',
-      '--init-file= --rcfile=': STARTUP_FILES,
-      '--debugger': STARTUP_FILES,
-    },
-    operands: [
-      { if: ['-c'], first: ['script:shell'], rest: 'text', min: 1 },
-      { first: ['run'], rest: 'text', min: 1 },
-    ],
-    ambient: ['BASH_ENV', 'ENV', 'SHELLOPTS', 'BASHOPTS', 'BASH_XTRACEFD', 'PS4'],
-    stdin: 'code',
-  },
+  ...['bash', 'sh', 'dash'].map(
+    (name): Program => ({
+      name,
+      manual: `${name}(1), bash 5.2 and dash 0.5.12`,
+      parse: 'first',
+      options: {
+        ...flags('-c, -a, -b, -e, -f, -h, -k, -m, -n, -u, -v, -x, -B, -C, -E, -H, -P, -T'),
+        ...flags(
+          '--help, --version, --norc, --noprofile, --posix, --noediting, --verbose, -r, --restricted, -D, --dump-strings, -l --login',
+        ),
+        '-o=': SHELL_OPTIONS,
+        '-O=': 'text',
+        '-i': STARTUP_FILES,
+        '-p': 'unclear:keeps privileges',
+        '-s': 'unclear:runs its standard input',
+        '--init-file= --rcfile=': STARTUP_FILES,
+        '--debugger': STARTUP_FILES,
+      },
+      operands: [
+        { if: ['-c'], first: ['script:shell'], rest: 'text', min: 1 },
+        { first: ['run'], rest: 'text', min: 1 },
+      ],
+      ambient: ['BASH_ENV', 'ENV', 'SHELLOPTS', 'BASHOPTS', 'BASH_XTRACEFD', 'PS4'],
+      stdin: 'code',
+    }),
+  ),
   {
     name: 'zsh',
     manual: 'zsh(1), zsh 5.9',

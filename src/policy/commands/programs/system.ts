@@ -130,7 +130,7 @@ export const SYSTEM_PROGRAMS: readonly Program[] = [
     parse: 'gnu',
     options: {
       ...flags('-A, -e, -a, -d, -N --deselect, -F, -f, -H, -j, -l, -M, -P, -y, --context, --headers, --no-headers, -L, -m, -T, -c'),
-      ...flags('-V --version, -w, -x, -r, --forest'),
+      ...flags('-V --version, -w, --forest'),
       '-C=': 'text',
       '-G --Group=': 'text',
       '-g --group=': 'text',
@@ -139,12 +139,14 @@ export const SYSTEM_PROGRAMS: readonly Program[] = [
       '-q --quick-pid=': 'text',
       '-s --sid=': 'text',
       '-t --tty=': 'text',
-      // `ps -aux` means `ps aux` unless there is a user `x`; with any other letters `-auxe` would show the environment of processes.
-      '-u=': 'one:x,xw,xww,root',
+      // With a letter that is no option, ps reads the whole word as options without a dash, where `e` shows the environment.
+      ...flags('-ax, -aux, -auxw, -auxww, -axu'),
+      '-u=': 'one:root',
       '-U --User=': 'text',
       '--user=': 'text',
-      '-O=': 'text',
-      '-o --format=': 'text',
+      // One of the columns is the environment.
+      '-O=': 'env',
+      '-o --format=': 'env',
       '--cols --columns --width=': 'number',
       '--rows --lines=': 'number',
       '--sort=': 'text',

@@ -46,8 +46,8 @@ export const FIND_PROGRAMS: readonly Program[] = [
     options: {
       ...flags('-s --case-sensitive, -i --ignore-case, -g --glob, --regex, -F --fixed-strings, -a --absolute-path, --relative-path'),
       ...flags('-p --full-path, -0 --print0, --prune, -1, -q --quiet, --has-results, --show-errors, --strip-cwd-prefix'),
-      ...flags('--one-file-system --mount --xdev, -h --help, -V --version, --no-hidden, --ignore, --ignore-vcs, --ignore-parent'),
-      ...flags('--no-follow, --no-require-git, --require-git'),
+      ...flags('--one-file-system --mount --xdev, -h --help, -V --version, --no-hidden, --ignore, --ignore-vcs'),
+      ...flags('--no-follow'),
       '-H --hidden': 'sets:hidden',
       '-I --no-ignore': 'sets:ignored',
       '--no-ignore-vcs': 'sets:ignored',

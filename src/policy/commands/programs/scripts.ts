@@ -77,7 +77,7 @@ export const SCRIPT_PROGRAMS: readonly Program[] = [
     options: {
       ...flags('-b --characters-as-bytes, -c --traditional, -C --copyright, -g --gen-pot, -h --help, -I --trace, -M --bignum'),
       ...flags('-N --use-lc-numeric, -n --non-decimal-data, -O --optimize, -P --posix, -r --re-interval, -s --no-optimize'),
-      ...flags('-S --sandbox, -t --lint-old, -V --version, -k --csv'),
+      ...flags('-S --sandbox, -t --lint-old, -V --version'),
       '-F --field-separator=': 'text',
       '-v --assign=': 'text',
       '-e --source=': 'script:awk',
@@ -112,7 +112,8 @@ export const SCRIPT_PROGRAMS: readonly Program[] = [
       '--slurpfile=': ['text', 'read'],
       '--rawfile=': ['text', 'read'],
       '--argfile=': ['text', 'read'],
-      '-f --from-file=': SCRIPT_FILE,
+      // A flag: the first operand is then the file.
+      '-f --from-file': SCRIPT_FILE,
       '-L=': 'unclear:runs modules from a directory',
       '--run-tests': 'unclear:runs a test file',
     },

@@ -12,23 +12,27 @@ function family(names: readonly string[], program: Omit<Program, 'name'>): reado
   return names.map((name) => ({ name, ...program, ...(/cat$/.test(name) && { operands: READS, isWriter: undefined }) }) as Program);
 }
 
+const GZIP: Omit<Program, 'name'> = {
+  manual: 'gzip(1), gzip 1.12',
+  parse: 'gnu',
+  options: {
+    ...flags('-c --stdout --to-stdout, -d --decompress --uncompress, -f --force, -h --help, -k --keep, -l --list, -L --license'),
+    ...flags('-n --no-name, -q --quiet, --rsyncable, --synchronous, -t --test, -v --verbose, -V --version, -1 --fast, -2, -3, -4, -5'),
+    ...flags('-6, -7, -8, -9 --best'),
+    '-N --name': STORED_NAME,
+    '-r --recursive': BELOW,
+    '-S --suffix=': 'text',
+  },
+  operands: REPLACES,
+  ambient: ['GZIP'],
+  stdin: 'data',
+  isWriter: true,
+};
+
 export const COMPRESSION_PROGRAMS: readonly Program[] = [
-  ...family(['gzip', 'gunzip', 'zcat'], {
-    manual: 'gzip(1), gzip 1.12',
-    parse: 'gnu',
-    options: {
-      ...flags('-c --stdout --to-stdout, -d --decompress --uncompress, -f --force, -h --help, -k --keep, -l --list, -L --license'),
-      ...flags('-n --no-name, -q --quiet, --rsyncable, --synchronous, -t --test, -v --verbose, -V --version, -1 --fast, -2, -3, -4, -5'),
-      ...flags('-6, -7, -8, -9 --best'),
-      '-N --name': STORED_NAME,
-      '-r --recursive': BELOW,
-      '-S --suffix=': 'text',
-    },
-    operands: REPLACES,
-    ambient: ['GZIP'],
-    stdin: 'data',
-    isWriter: true,
-  }),
+  ...family(['gzip'], GZIP),
+  // Shell scripts around gzip.
+  ...family(['gunzip', 'zcat'], { ...GZIP, unasked: [{ kind: 'run', program: 'gzip' }] }),
   ...family(['bzip2', 'bunzip2', 'bzcat'], {
     manual: 'bzip2(1), bzip2 1.0',
     parse: 'gnu',

@@ -82,6 +82,8 @@ export const FIND_PROGRAMS: readonly Program[] = [
     operands: [{ first: ['pattern'], rest: 'names', none: NAMES_HERE }],
     unasked: [
       { kind: 'read', path: '$repository/.gitignore' },
+      { kind: 'read', path: '$repository/.git/info/exclude' },
+      { kind: 'read', path: '~/.config/git/ignore' },
       { kind: 'read', path: '~/.config/fd/ignore' },
     ],
     ambient: ['LS_COLORS'],

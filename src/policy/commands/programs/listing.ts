@@ -66,7 +66,10 @@ export const LISTING_PROGRAMS: readonly Program[] = [
       '-C --compile': 'unclear:writes a compiled magic file',
     },
     operands: [{ rest: 'read' }],
-    unasked: [{ kind: 'read', path: '~/.magic' }],
+    unasked: [
+      { kind: 'read', path: '~/.magic' },
+      { kind: 'read', path: '/etc/magic' },
+    ],
     ambient: ['MAGIC'],
   },
   {

@@ -244,6 +244,10 @@ export const SYSTEM_PROGRAMS: readonly Program[] = [
     // Interactively it can end processes and run the commands of its configuration.
     needs: [['-b', '-h', '-V', '-O']],
     operands: [],
-    unasked: [{ kind: 'read', path: '~/.config/procps/toprc' }],
+    // It creates the directory of its configuration even in batch mode.
+    unasked: [
+      { kind: 'read', path: '~/.config/procps/toprc' },
+      { kind: 'write', path: '~/.config/procps' },
+    ],
   },
 ];

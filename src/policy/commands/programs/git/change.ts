@@ -276,8 +276,8 @@ export const GIT_CHANGE: Readonly<Record<string, Subcommand>> = {
       drop: { operands: [{ rest: 'revision', max: 1 }], unasked: [...READS_REPOSITORY, ...WRITES_REFERENCES] },
       clear: { operands: [{ max: 0 }], unasked: [...READS_REPOSITORY, ...WRITES_REFERENCES] },
     },
-    operands: [{ max: 0, dashed: 'pathspec' }],
-    unasked: CHANGES_ALL,
+    // Not `unasked`, which would hold for `git stash list` too.
+    operands: [{ max: 0, none: CHANGES_ALL }],
     isTracked: true,
     isWriter: true,
   },

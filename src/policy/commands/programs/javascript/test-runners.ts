@@ -113,7 +113,7 @@ export const TEST_RUNNER_PROGRAMS: readonly Program[] = [
   },
   {
     name: 'mocha',
-    manual: 'mocha --help, Mocha 11',
+    manual: 'mocha --help, Mocha 12.0',
     parse: 'exact',
     options: optionList({
       none: `

@@ -25,6 +25,12 @@ const BUILDS = [
   { kind: 'unpack', path: './target' },
   { kind: 'unpack', path: '~/.cargo' },
 ] as const;
+/** Behind `--`, to the test harness: `--logfile` would write a file. */
+const TEST_WORDS =
+  'one:--nocapture,--no-capture,--show-output,--ignored,--include-ignored,--exact,--list,-q,--quiet,--test-threads=1,--test-threads=2,--test-threads=4,--test-threads=8' as const;
+/** Behind `--`, to the compiler: only levels of lints. */
+const LINTS =
+  'one:-D,-W,-A,-F,--deny,--warn,--allow,warnings,-Dwarnings,-Wwarnings,unused,dead_code,clippy::all,clippy::pedantic,clippy::nursery,clippy::cargo,clippy::unwrap_used,clippy::expect_used,-Dclippy::all,-Wclippy::all,-Wclippy::pedantic,-Aclippy::too_many_arguments' as const;
 /** Dependencies that are not there yet are fetched. */
 const build = (options: Options = {}): Subcommand => ({
   options: { ...PACKAGE_OPTIONS, ...options },
@@ -51,14 +57,12 @@ export const RUST_PROGRAMS: readonly Program[] = [
       doc: { ...build(optionList({ none: '--document-private-items', 'unclear:opens a browser': '--open' })), aliases: ['d'] },
       clippy: {
         ...build(optionList({ none: '--no-deps', 'unclear:edits files': '--fix, --allow-dirty, --allow-staged, --allow-no-vcs' })),
-        // Lints: `-- -D warnings`.
-        operands: [{ max: 0, dashed: 'text' }],
+        operands: [{ dashed: LINTS }],
       },
       test: {
         ...build(optionList({ none: '--no-run, --no-fail-fast, --doc' })),
         aliases: ['t'],
-        operands: [{ rest: 'pattern', max: 1 }],
-        passes: 'runner',
+        operands: [{ rest: 'pattern', dashed: TEST_WORDS }],
         unasked: [...BUILDS, { kind: 'project', name: 'tests' }],
       },
       nextest: {
@@ -78,8 +82,7 @@ export const RUST_PROGRAMS: readonly Program[] = [
       },
       bench: {
         ...build(optionList({ none: '--no-run, --no-fail-fast' })),
-        operands: [{ rest: 'pattern', max: 1 }],
-        passes: 'runner',
+        operands: [{ rest: 'pattern' }],
         unasked: [...BUILDS, { kind: 'project', name: 'benchmarks' }],
       },
       run: { ...build(), aliases: ['r'], operands: [{ rest: 'text' }], unasked: [...BUILDS, { kind: 'project', name: 'program' }] },
@@ -90,7 +93,7 @@ export const RUST_PROGRAMS: readonly Program[] = [
           read: '--manifest-path=',
           'one:human,json,short': '--message-format=',
         }),
-        operands: [{ max: 0, dashed: 'one:--check,--emit=stdout' }],
+        operands: [{ dashed: 'one:--check,--emit=stdout' }],
         unasked: [{ kind: 'modify', path: '.' }],
         isWriter: true,
       },

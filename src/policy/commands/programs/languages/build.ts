@@ -43,8 +43,10 @@ export const BUILD_PROGRAMS: readonly Program[] = [
       text: '-t --target=, --config=, --preset=, --component=',
       'one:Ninja,Unix Makefiles,Ninja Multi-Config': '-G=',
       'one:ERROR,WARNING,NOTICE,STATUS,VERBOSE,DEBUG,TRACE': '--log-level=',
-      // -D can name compilers, launchers and toolchain files.
-      [OTHER_RULES]: '-D=, -C=, -P=, -E=, --toolchain=, -U=, --prefix=',
+      // Other settings can name compilers, launchers and toolchain files.
+      'one:CMAKE_BUILD_TYPE=Release,CMAKE_BUILD_TYPE=Debug,CMAKE_BUILD_TYPE=RelWithDebInfo,CMAKE_EXPORT_COMPILE_COMMANDS=ON,BUILD_TESTING=ON,BUILD_SHARED_LIBS=ON':
+        '-D=',
+      [OTHER_RULES]: '-C=, -P=, -E=, --toolchain=, -U=, --prefix=',
     }),
     operands: [
       { if: ['--version', '--help'], max: 0 },

@@ -186,7 +186,7 @@ function readCommand(
   let isLiteral = true;
   for (const word of words) {
     if (word.type === 'Word') {
-      const { text, opaque } = readWord(word, reading.place, pwdIn(cwds));
+      const { text, opaque } = readWord(word, reading.place, { pwd: pwdIn(cwds), isPrinted: argv[0] === 'echo' });
       if (opaque === 'a file name pattern' && OPTION_WITH_GLOB.test(word.text)) {
         globs.push(argv.length);
         argv.push(word.text);
@@ -230,7 +230,7 @@ function readRedirect(reading: Reading, part: Redirection, cwds: readonly string
   else if (part.type === 'HereString') reading.opaque.add('a here-string');
   else if (part.target === undefined) reading.opaque.add('a redirection without its target');
   else {
-    const { text, opaque } = readWord(part.target, reading.place, pwdIn(cwds));
+    const { text, opaque } = readWord(part.target, reading.place, { pwd: pwdIn(cwds) });
     const isNamed = part.descriptor?.type === 'FileDescriptorVariable';
     if (opaque === undefined && !isNamed && /^[<>]&$/.test(part.operator) && /^[012]$/.test(text)) return; // 2>&1
     if (opaque === undefined && !isNamed && text === NULL_DEVICE && part.operator !== '<>') return;

@@ -27,6 +27,8 @@ export type FileEffect = {
   readonly walks?: ReadonlySet<WalkModifier>;
   /** Patterns that let a walk see hidden and ignored files: `rg -g`. */
   readonly globs?: readonly string[];
+  /** An option asks for hidden files; not what the program does anyway. */
+  readonly isWidened?: boolean;
   readonly isTracked?: boolean;
   /** The path is a pattern of git's. */
   readonly isPattern?: boolean;
@@ -83,6 +85,7 @@ type Reading = {
   readonly effects: Effect[];
   readonly walks: Set<WalkModifier>;
   readonly globs: readonly string[];
+  readonly isWidened: boolean;
   readonly isTracked: boolean;
   entered: readonly string[];
   readonly nested: (argv: readonly string[]) => Meaning;
@@ -100,6 +103,7 @@ function effectsOf(parsed: Parsed, argv: readonly string[], table: ProgramTable,
     effects: [],
     walks: walksOf(levels, given),
     globs: given.flatMap(({ option, values }) => (option.types[0] === 'glob' ? values.map(({ text }) => text) : [])),
+    isWidened: given.some(({ option }) => option.types.includes('sets:hidden')),
     isTracked: levels.some(({ data }) => data.isTracked === true),
     entered: [],
     nested: (words) => meaningOf(words, { table, depth: depth + 1 }),
@@ -168,8 +172,11 @@ function readOperands(reading: Reading, isGiven: (name: string) => boolean): voi
     if (entry.data.stdin === 'code') throw new NotUnderstood(entry.name, 'it reads its program from standard input');
     if (entry.data.stdin === 'names') throw new NotUnderstood(entry.name, 'it reads file names from standard input');
     if (entry.commands.size > 0 && form === undefined && parsed.given.length === 0) throw new NotUnderstood(entry.name, 'no subcommand');
-    for (const effect of form?.none ?? []) state(reading, effect, 'operand');
   }
+  // `rg TODO` has an operand, but none that says where to look.
+  const isNowhere = form?.rest === undefined ? count === 0 : operands.length <= (form.first?.length ?? 0) + (form.last?.length ?? 0);
+  if (isNowhere && (isPassed || !isApart || parsed.dashed.length === 0))
+    for (const effect of form?.none ?? []) state(reading, effect, 'operand');
   if (form === undefined && count > 0) throw new NotUnderstood(operands[0]?.text ?? parsed.dashed[0]?.text ?? '', 'it takes no operands');
   if (form !== undefined && (count < (form.min ?? 0) || count > (form.max ?? Number.POSITIVE_INFINITY)))
     throw new NotUnderstood(operands.at(-1)?.text ?? entry.name, 'more or fewer operands than are understood');
@@ -288,7 +295,13 @@ function readValue(reading: Reading, type: WordType, word: Word, by: Origin, opt
   if (type.startsWith('one:')) {
     if (!type.slice(4).split(',').includes(text)) throw new NotUnderstood(text, `not one of ${type.slice(4)}`);
   } else if (type.startsWith('project:')) {
-    reading.effects.push({ kind: 'project', name: text, word: index, by, isCode: reading.parsed.entry.parse === 'first' });
+    reading.effects.push({
+      kind: 'project',
+      name: text,
+      word: index,
+      by,
+      isCode: reading.parsed.entry.parse === 'first' || by === 'option',
+    });
     addFile(reading, 'read', text, index, by, option);
   } else if (!type.startsWith('sets:')) throw new NotUnderstood(text, type.replace(/^unclear:/, ''));
 }
@@ -312,7 +325,7 @@ function addFile(reading: Reading, kind: FileEffectKind, path: string, word: num
     word,
     by,
     option,
-    ...(kind === 'walk' && { walks: reading.walks, globs: reading.globs }),
+    ...((kind === 'walk' || kind === 'names') && { walks: reading.walks, globs: reading.globs, isWidened: reading.isWidened }),
     ...(reading.isTracked && { isTracked: true }),
   });
 }

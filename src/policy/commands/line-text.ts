@@ -60,7 +60,7 @@ function withoutQuoted(text: string): string {
       bare += '_';
       index = end;
     } else if (isDouble && character === '$') {
-      const known = /^\$(?:(?:HOME|PWD)(?!\w)|\{(?:HOME|PWD)\})/.exec(text.slice(index, index + 8))?.[0];
+      const known = /^\$(?:\?|(?:HOME|PWD)(?!\w)|\{(?:HOME|PWD)\})/.exec(text.slice(index, index + 8))?.[0];
       bare += known === undefined ? '$' : '_';
       if (known !== undefined) index += known.length - 1;
     } else if (isDouble) bare += character === '$' || character === '`' ? character : /[()<>"']/.test(character) ? '_' : character;

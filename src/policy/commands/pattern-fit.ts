@@ -13,7 +13,10 @@ export type Fit = {
   readonly named: ReadonlySet<number>;
   /** The options it requires; their values may still be open. */
   readonly options: ReadonlySet<string>;
-  /** It names the program with all its subcommands, so it means what they do unasked. */
+  /** The words that it describes, also by a wildcard. */
+  readonly matched: ReadonlySet<number>;
+  readonly isProgramNamed: boolean;
+  /** It names the program with its subcommand, so it means what that does unasked. */
   readonly isCommandNamed: boolean;
   /** It spells out every word. */
   readonly isSpelledOut: boolean;
@@ -71,7 +74,15 @@ export function fitByMeaning(pattern: CommandPattern, meaning: Meaning, table: P
   return undefined;
 }
 
-const ANY: Fit = { named: new Set(), options: new Set(), isCommandNamed: false, isSpelledOut: false, nested: new Map() };
+const ANY: Fit = {
+  named: new Set(),
+  matched: new Set(),
+  isProgramNamed: false,
+  options: new Set(),
+  isCommandNamed: false,
+  isSpelledOut: false,
+  nested: new Map(),
+};
 
 function fitReading(
   { parsed: wanted }: Reading,
@@ -85,6 +96,7 @@ function fitReading(
   const starts = effects.filter((effect): effect is CommandEffect => effect.kind === 'command');
   const nested = new Map<Effect, Fit>();
   const named = new Set<number>();
+  const matched = new Set<number>();
   const options = new Set<string>();
 
   // What the pattern wants of commands that this one starts is compared with them, not with operands.
@@ -98,7 +110,9 @@ function fitReading(
       break;
     }
     if (!wordFits(pattern, typeof word === 'string' ? word : word.text)) return undefined;
-    if (typeof word !== 'string' && !pattern.includes('*')) named.add(word.index);
+    if (typeof word === 'string') continue;
+    matched.add(word.index);
+    if (!pattern.includes('*')) named.add(word.index);
   }
   const rest = wantedOperands.slice(operands.length);
   for (const [index, start] of starts.entries()) {
@@ -120,13 +134,15 @@ function fitReading(
     if (want.values.length > 0 && found.length > 1) return undefined;
     for (const [index, value] of match.values.entries()) {
       const isSpelled = want.values[index] !== undefined && !want.values[index]?.text.includes('*');
+      if (want.values[index] !== undefined) matched.add(value.index);
       if (isSpelled) named.add(value.index);
       else named.delete(value.index);
     }
   }
   const isComplete = (given: Given): boolean => wanted.given.some(({ option }) => option.first === given.option.first);
   if (!isOpen && !parsed.given.every(isComplete)) return undefined;
-  return { named, options, isCommandNamed: beyond.length === 0, isSpelledOut: false, nested };
+  const isCommandNamed = beyond.length === 0 || wanted.path.length > 1 || wantedOperands.length > 0;
+  return { named, matched, options, isProgramNamed: true, isCommandNamed, isSpelledOut: false, nested };
 }
 
 type CommandEffect = Effect & { kind: 'command' };

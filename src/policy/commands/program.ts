@@ -91,7 +91,7 @@ export type Operands = {
   readonly match?: string;
   readonly min?: number;
   readonly max?: number;
-  /** Effects when there is no operand: `ls` lists `.`. */
+  /** Effects when no operand has the type `rest`: `ls` lists `.`, `rg TODO` searches it. */
   readonly none?: readonly StatedEffect[];
 };
 

@@ -22,8 +22,10 @@ const REASONS: Partial<Record<WordPart['type'], string>> = {
   LocaleString: 'a $"..." string',
 };
 
-/** `pwd` is what `$PWD` stands for; undefined if the line may be in one of several directories. */
-export function readWord(word: Word, place: Place, pwd: string | undefined): ReadWord {
+/** What `$PWD` stands for, undefined if the line may be in one of several directories; and whether the word is only printed. */
+export type WordContext = { readonly pwd: string | undefined; readonly isPrinted?: boolean };
+
+export function readWord(word: Word, place: Place, context: WordContext): ReadWord {
   const { parts, text } = word;
   if (parts === undefined) {
     const home = tilde(text, place);
@@ -34,14 +36,14 @@ export function readWord(word: Word, place: Place, pwd: string | undefined): Rea
   let value = '';
   let opaque: string | undefined;
   for (const [index, part] of parts.entries()) {
-    const [expanded, trouble] = readPart(part, place, pwd, index);
+    const [expanded, trouble] = readPart(part, place, context, index);
     value += expanded;
     opaque ??= trouble;
   }
   return { text: value, opaque: opaque ?? bareTrouble(text.replace(/'[^']*'|"[^"]*"/g, 'x')) };
 }
 
-function readPart(part: WordPart, place: Place, pwd: string | undefined, index: number): readonly [string, string | undefined] {
+function readPart(part: WordPart, place: Place, context: WordContext, index: number): readonly [string, string | undefined] {
   switch (part.type) {
     case 'Literal': {
       const home = index === 0 ? tilde(part.text, place) : undefined;
@@ -55,8 +57,8 @@ function readPart(part: WordPart, place: Place, pwd: string | undefined, index: 
       let value = '';
       let trouble = REASONS[part.type];
       for (const child of part.parts) {
-        const isKnown = part.type === 'DoubleQuoted' && isKnownVariable(child.text, place, pwd);
-        value += child.type === 'Literal' ? child.value : known(child.text, place, pwd);
+        const isKnown = part.type === 'DoubleQuoted' && isKnownVariable(child.text, place, context);
+        value += child.type === 'Literal' ? child.value : known(child.text, place, context);
         if (child.type !== 'Literal' && !isKnown) trouble ??= REASONS[child.type];
       }
       return [value, trouble];
@@ -65,20 +67,21 @@ function readPart(part: WordPart, place: Place, pwd: string | undefined, index: 
     case 'Glob':
       return [part.value, REASONS[part.type]];
     default:
-      return [known(part.text, place, pwd), REASONS[part.type] ?? 'something the shell puts in'];
+      return [known(part.text, place, context), REASONS[part.type] ?? 'something the shell puts in'];
   }
 }
 
 const VARIABLE = /^\$(?:(HOME|PWD)|\{(HOME|PWD)\})$/;
 
-function known(text: string, place: Place, pwd: string | undefined): string {
+function known(text: string, place: Place, { pwd }: WordContext): string {
   const name = VARIABLE.exec(text);
   if (name === null) return text;
   return ((name[1] ?? name[2]) === 'HOME' ? place.home : (pwd ?? place.cwd)) ?? text;
 }
 
 // In double quotes they are one word in every shell.
-function isKnownVariable(text: string, place: Place, pwd: string | undefined): boolean {
+function isKnownVariable(text: string, place: Place, { pwd, isPrinted }: WordContext): boolean {
+  if (text === '$?') return isPrinted === true;
   const name = VARIABLE.exec(text);
   return name !== null && ((name[1] ?? name[2]) === 'HOME' ? place.home : pwd) !== undefined;
 }

@@ -1,9 +1,8 @@
 // Whether an allow rule covers a command: it names the command, every word is understood, and every effect is allowed.
 import type { Action, Command } from '../actions/action.ts';
 import { ANY_COMMAND, type CommandPattern, fitsExactly, isFree } from '../commands/command-pattern.ts';
-import { dangerousOptionReason } from '../commands/dangerous-options.ts';
 import { fitByMeaning, fitsLooselyByMeaning } from '../commands/pattern-fit.ts';
-import { interpreterOf, WRAPPERS } from '../commands/programs.ts';
+import { interpreterOf } from '../commands/programs.ts';
 import { isInside } from '../paths/path.ts';
 import { type Permits, refusedEffect, refusedRedirect } from './effects-allowed.ts';
 import type { Rule } from './rule.ts';
@@ -40,8 +39,8 @@ function refusal(
     if (!fitsLooselyByMeaning(pattern, command.program, argv)) return NOT_NAMED;
     return `not understood: "${meaning.word}" (${meaning.reason}; the table is of ${meaning.manual})`;
   } else {
-    const refused = unknownProgram(rule, pattern, command, action);
-    if (refused !== undefined) return refused;
+    if (!fitsExactly(pattern, argv)) return NOT_NAMED;
+    return `"${argv[0]}" is not in the program table, so only a rule that spells out every word covers it; execute!(${argv[0]} ...) trusts it`;
   }
   if (rule.hosts && !(command.hosts.length > 0 && command.hosts.every((host) => rule.hosts?.some((wanted) => wanted.matches(host)))))
     return NOT_NAMED;
@@ -53,34 +52,13 @@ function refusal(
 }
 
 /** What a rule means in another directory than the session's is not what its author saw. */
-function elsewhere({ argv, program, cwds, meaning }: Command, action: Action): string | undefined {
+function elsewhere({ argv, program, cwds, operands, meaning }: Command, action: Action): string | undefined {
   if (!cwds.every((cwd) => isInside(action.cwd, cwd))) return 'it runs outside the session directory';
   // A repository in a subdirectory has its own hooks and configuration, and a relative script is a different file there.
   const isCode = meaning.isUnderstood ? meaning.parsed.entry.parse === 'first' : interpreterOf(program) !== undefined;
   const isBound = program === 'git' || isCode || (argv[0] ?? '').includes('/');
-  return isBound && cwds.some((cwd) => cwd !== action.cwd) ? `in another directory, ${program} may be or run something else` : undefined;
-}
-
-// Until every program is in the table: the words that the pattern leaves open must hold no option that is known to be dangerous.
-function unknownProgram(rule: Rule, pattern: CommandPattern, command: Command, action: Action): string | undefined | typeof NOT_NAMED {
-  const { argv, program, operands } = command;
-  if (!fitsExactly(pattern, argv)) return NOT_NAMED;
-  const free = (index: number) => isFree(pattern, index);
-  const isFitting = operands.every(
-    ({ word, path }) => word < 0 || !free(word) || (rule.paths ?? []).some((glob) => glob.matches(path, action)),
-  );
-  if (rule.paths && !isFitting) return NOT_NAMED;
-  const wrapper = WRAPPERS.get(program);
-  if (wrapper && (!wrapper.subcommands || argv.some((word) => wrapper.subcommands?.includes(word))))
-    return `${program} starts another command; only a rule that spells out every word covers it`;
-  const isInterpreter = interpreterOf(program) !== undefined || interpreterOf(argv[0] ?? '') !== undefined;
-  if (isInterpreter && !namesScript(pattern)) return `${program} runs code; a rule must name what it runs`;
-  if (program === 'git' && operands.some(({ word, path }) => free(word) && !isInside(action.cwd, path)))
-    return 'git reads a file outside the session directory';
-  return dangerousOptionReason(argv, free);
-}
-
-// A word after the program that is not an option and starts as the rule says: `scripts/build.mjs`, `scripts/*.mjs`.
-function namesScript({ tokens }: CommandPattern): boolean {
-  return tokens.slice(1).some(({ choices }) => choices.every(({ source }) => !/^[-*]/.test(source)));
+  const hasEntered = operands.some(({ effect, path }) => effect !== undefined && effect.entered.length > 0 && path !== action.cwd);
+  return isBound && (hasEntered || cwds.some((cwd) => cwd !== action.cwd))
+    ? `in another directory, ${program} may be or run something else`
+    : undefined;
 }

@@ -43,6 +43,8 @@ function create(strict: readonly LayeredRule[]): DeniedNames {
       if (effect.kind !== 'walk' || effect.isTracked) return undefined;
       const below = globs.find((glob) => isBelow(glob, path, action) || isBelow(glob, written, action));
       if (below !== undefined) return `it may reach ${below.source}`;
+      const hidden = effect.isWidened ? names.find((name) => name.startsWith('.')) : undefined;
+      if (hidden !== undefined) return `it reads hidden files, such as ${hidden}`;
       for (const glob of effect.globs ?? []) {
         const name = glob.startsWith('!') ? undefined : nameFor(glob);
         if (name !== undefined) return `the pattern ${glob} may match ${name}`;

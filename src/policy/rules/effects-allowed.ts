@@ -43,10 +43,9 @@ function refusedOther(effect: Other, meaning: Meaning & { isUnderstood: true }, 
     case 'run':
       return isNamed || isMeant ? undefined : `it runs ${effect.program}`;
     case 'project':
-      // A script is code; the tests and the build of the project are what the rule is about.
-      return isNamed || isMeant || (effect.by !== 'unasked' && !effect.isCode)
-        ? undefined
-        : `it runs ${effect.name}; a rule must name what it runs`;
+      // The tests and the build of the project are what the rule is about; a script that is named in a word is any code.
+      if (effect.by === 'unasked' ? fit.isProgramNamed : !effect.isCode || fit.matched.has(effect.word)) return undefined;
+      return `it runs ${effect.name}; a rule must name what it runs`;
     case 'connect': {
       if (isNamed || isMeant) return undefined;
       const { host } = effect;
@@ -74,7 +73,7 @@ function refusedFile(effect: FileEffect, meaning: Meaning & { isUnderstood: true
 const isReading = ({ kind }: FileEffect): boolean => kind === 'read' || kind === 'names' || kind === 'walk';
 
 function refusedRead(file: Operand, effect: FileEffect, { rule, action, permits }: Judgement): string | undefined {
-  if (effect.kind === 'walk' && effect.walks?.has('follows')) return 'it follows links out of the directory';
+  if (effect.walks?.has('follows')) return 'it follows links out of the directory';
   const isAllowed = rule.paths
     ? rule.paths.some((glob) => glob.matches(file.path, action))
     : isInside(action.cwd, file.path) || permits.path('read', file);

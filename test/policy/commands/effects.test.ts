@@ -130,7 +130,7 @@ const CASES: readonly (readonly [string | readonly string[], string])[] = [
   [['find', '.', '-exec', 'cat', '{}', ';'], 'command <read {}>, walk .'],
   [['find', '.', '-exec', 'evil', '{}', '+'], 'command <? evil>, walk .'],
   ['find . -exec cat a', '? -exec'],
-  ['find -name x src', '? src'],
+  ['find -name x src', 'walk src'],
   ['tar -tf a.tar', 'read a.tar'],
   ['tar tf a.tar', 'read a.tar'],
   ['tar -cf a.tar src', 'write a.tar, walk src'],

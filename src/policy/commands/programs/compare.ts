@@ -44,7 +44,8 @@ export const COMPARE_PROGRAMS: readonly Program[] = [
       { if: ['--from-file', '--to-file'], rest: 'walk' },
       { first: ['walk', 'walk'], max: 2 },
     ],
-    walks: ['hidden', 'ignored', 'follows'],
+    walks: ['hidden', 'ignored'],
+    widens: { '-r': ['follows'] },
     stdin: 'data',
   },
   {

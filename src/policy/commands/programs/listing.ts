@@ -78,8 +78,9 @@ export const LISTING_PROGRAMS: readonly Program[] = [
     parse: 'gnu',
     options: {
       ...flags('-0 --null, -a --all, --apparent-size, -b --bytes, -c --total, -D --dereference-args, -H, -h --human-readable, --inodes'),
-      ...flags('-k, -L --dereference, -l --count-links, -m, -P --no-dereference, -S --separate-dirs, --si, -s --summarize'),
+      ...flags('-k, -l --count-links, -m, -P --no-dereference, -S --separate-dirs, --si, -s --summarize'),
       ...flags('-x --one-file-system'),
+      '-L --dereference': 'sets:follows',
       '-B --block-size=': 'text',
       '-d --max-depth=': 'number',
       '-t --threshold=': 'number',
@@ -159,9 +160,10 @@ export const LISTING_PROGRAMS: readonly Program[] = [
     // option is a word of its own; the price is that directories must come first.
     parse: 'find',
     options: {
-      ...flags('-a, -d, -l, -f, -x, -R, --gitignore, --ignore-case, --matchdirs, --metafirst, --prune, --info, --noreport, -q, -N, -Q'),
+      ...flags('-a, -d, -f, -x, -R, --gitignore, --ignore-case, --matchdirs, --metafirst, --prune, --info, --noreport, -q, -N, -Q'),
       ...flags('-p, -u, -g, -s, -h, --si, --du, -D, -F, --inodes, --device, -v, -t, -c, -U, -r, --dirsfirst, --filesfirst'),
       ...flags('-i, -A, -S, -n, -C, -X, -J, --nolinks, --version, --help'),
+      '-l': 'sets:follows',
       '-L=': 'number',
       '--filelimit=': 'number',
       '--sort=': 'one:name,version,size,mtime,ctime,none',

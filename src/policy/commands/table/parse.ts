@@ -247,15 +247,11 @@ function readCluster(
 // Starting points, then an expression. Options of find itself (-H, -L, -P) come first.
 function parseFind(entry: Entry, words: readonly Word[], state: State): Unparsed | undefined {
   let at = 0;
-  let isExpression = false;
   while (at < words.length) {
     const word = words[at] as Word;
-    if (/^(\(|\)|!|,)$/.test(word.text)) {
-      isExpression = true;
-      at++;
-    } else if (word.text.startsWith('-') && word.text !== '-') {
+    if (/^(\(|\)|!|,)$/.test(word.text)) at++;
+    else if (word.text.startsWith('-') && word.text !== '-') {
       const option = entry.options.get(word.text);
-      if (!/^-[HLP]$/.test(word.text)) isExpression = true;
       if (option === undefined) {
         if (!state.isLoose) return { word: word.text, reason: 'a test or action that is not known' };
         state.given.push({ option: unknownOption(word.text), word, values: [], isAttached: false });
@@ -266,7 +262,7 @@ function parseFind(entry: Entry, words: readonly Word[], state: State): Unparsed
         at = next;
       }
     } else {
-      if (isExpression && !state.isLoose) return { word: word.text, reason: 'a starting point behind the expression' };
+      // find itself refuses a starting point behind the expression; tree, which reads its words the same way, does not.
       state.operands.push(word);
       at++;
     }

@@ -84,7 +84,7 @@ export const DIFF_OPTIONS: Options = {
       --no-prefix, --default-prefix, --find-copies-harder, --no-renames, --rename-empty, --no-rename-empty, --follow, --no-follow,
       --minimal, -w --ignore-all-space, -b --ignore-space-change, --ignore-space-at-eol, --ignore-cr-at-eol, --ignore-blank-lines,
       --indent-heuristic, --no-indent-heuristic, --patience, --histogram, --no-color-moved, --no-color-moved-ws, --no-relative, -a --text,
-      -R, --exit-code, --quiet, --no-ext-diff, --textconv, --no-textconv, --ita-invisible-in-index, --ita-visible-in-index, --pickaxe-all,
+      -R, --exit-code, --quiet, --no-ext-diff, --no-textconv, --ita-invisible-in-index, --ita-visible-in-index, --pickaxe-all,
       --pickaxe-regex, -W --function-context, --no-function-context, -D --irreversible-delete, -c, --cc, --combined-all-paths, -m, -r, -t,
       --no-abbrev`,
     number: `
@@ -105,7 +105,7 @@ export const DIFF_OPTIONS: Options = {
     'one:no,ignore-space-at-eol,ignore-space-change,ignore-all-space,allow-indentation-change': '--color-moved-ws=',
     'one:none,untracked,dirty,all': '--ignore-submodules[=]',
     'one:short,log,diff': '--submodule[=]',
-    'unclear:runs the diff programs of the configuration': '--ext-diff',
+    'unclear:runs the diff programs of the configuration': '--ext-diff, --textconv',
   }),
 };
 

@@ -20,9 +20,8 @@ export const BUILD_PROGRAMS: readonly Program[] = [
       number: '-j --jobs[=], -l --load-average --max-load[=]',
       text: '--debug[=], -O --output-sync[=]',
       names: '-o --old-file --assume-old=, -W --what-if --new-file --assume-new=',
-      read: '-f --file --makefile=',
       enter: '-C --directory=',
-      [OTHER_RULES]: '-E --eval=, -e --environment-overrides, -I --include-dir=',
+      [OTHER_RULES]: '-f --file --makefile=, -E --eval=, -e --environment-overrides, -I --include-dir=',
     }),
     operands: [
       { if: ['-v', '-h'], max: 0 },

@@ -1,9 +1,12 @@
 // The verdict: the strictest matching rule wins, wherever it is, and an error is never an allow.
 import type { Action } from './actions/action.ts';
 import { isEvident, type Subject, subjectsOf } from './actions/subjects.ts';
+import { EXECUTABLE_CONFIG } from './paths/executable-config.ts';
 import { isInside } from './paths/path.ts';
 import type { LayeredRule, LayerName, Policy } from './policy.ts';
 import { covers } from './rules/covers.ts';
+import { deniedNames } from './rules/denied-names.ts';
+import type { Permits } from './rules/effects-allowed.ts';
 import type { Verdict } from './rules/rule.ts';
 import { indexOf } from './rules/rule-index.ts';
 import { touches } from './rules/touches.ts';
@@ -62,7 +65,7 @@ function evaluate(policy: Policy, action: Action): Evaluation {
     .naming(programs)
     .filter(({ rule }) => touches(rule, action));
   const blocked = new Set<string>();
-  const { isAllowed, used } = allowed(policy.allow, action, (reason) => blocked.add(reason));
+  const { isAllowed, used } = allowed(policy, action, (reason) => blocked.add(reason));
   const matches = [
     ...strict.filter(({ rule }) => rule.verdict === 'deny'),
     ...strict.filter(({ rule }) => rule.verdict === 'ask'),
@@ -82,10 +85,24 @@ function evaluate(policy: Policy, action: Action): Evaluation {
   const fallback = policy.default;
   if (fallback === 'deny')
     return { verdict: 'deny', rule: undefined, why: `no rule allows it${doubt}; the default is deny`, matches, opaque };
-  const isClear = opaque.length === 0 && subjectsOf(action).length > 0 && subjectsOf(action).every((subject) => isKnown(subject, action));
+  const isClear =
+    opaque.length === 0 &&
+    subjectsOf(action).length > 0 &&
+    subjectsOf(action).every((subject) => isKnown(subject, action) && (isUnderstood(subject) || !deniesAnything(policy)));
   if (fallback === 'allow' && isClear)
     return { verdict: 'allow', rule: undefined, why: 'no rule matches; the default is allow', matches, opaque };
   return { verdict: 'ask', rule: undefined, why: `no rule settles it${doubt}`, matches, opaque };
+}
+
+/** Something is denied: what is not understood could be just that. */
+function deniesAnything({ strict }: Policy): boolean {
+  return strict.some(
+    ({ rule, layer }) => layer !== 'built-in' && (rule.commands ?? rule.paths ?? rule.hosts ?? rule.actions) !== undefined,
+  );
+}
+
+function isUnderstood(subject: Subject): boolean {
+  return subject.kind !== 'command' || subject.command.meaning.isUnderstood || subject.command.argv[0] === 'cd';
 }
 
 /** A default that allows needs a definite subject: an action of unknown shape could be one that a rule denies. */
@@ -94,17 +111,36 @@ function isKnown(subject: Subject, action: Action): boolean {
   return isEvident(subject, action) && (subject.kind !== 'whole' || isNothingElse);
 }
 
-function allowed(rules: readonly LayeredRule[], action: Action, blocked: (reason: string) => void) {
+function allowed(policy: Policy, action: Action, blocked: (reason: string) => void) {
+  const rules = policy.allow;
+  const permits = permitsOf(policy, action);
   const used = new Set<LayeredRule>();
   const subjects = subjectsOf(action);
   let isAllowed = subjects.length > 0;
   for (const subject of subjects) {
     const candidates = subject.kind === 'command' ? indexOf(rules).naming([subject.command.program]) : indexOf(rules).others;
-    const found = candidates.filter(({ rule }) => covers(rule, subject, action, blocked));
+    const found = candidates.filter(({ rule }) => covers(rule, subject, action, permits, blocked));
     for (const rule of found) used.add(rule);
     if (found.length === 0 && !isHarmless(subject, action)) isAllowed = false;
   }
   return { isAllowed: isAllowed && used.size > 0, used: used.size === 0 ? [] : rules.filter((rule) => used.has(rule)) };
+}
+
+function permitsOf(policy: Policy, action: Action): Permits {
+  const others = () => indexOf(policy.allow).others;
+  const nothing = () => undefined;
+  const permits: Permits = {
+    path: (as, path) => others().some(({ rule }) => covers(rule, { kind: 'path', path, as }, action, permits, nothing)),
+    config: (as, path) =>
+      others().some(
+        ({ rule }) =>
+          rule.paths?.some(({ source }) => source === EXECUTABLE_CONFIG || !/[*?{[]/.test(source)) &&
+          covers(rule, { kind: 'path', path, as }, action, permits, nothing),
+      ),
+    host: (host) => others().some(({ rule }) => covers(rule, { kind: 'host', host, as: 'fetch' }, action, permits, nothing)),
+    denied: deniedNames(policy.strict),
+  };
+  return permits;
 }
 
 // `cd src && npm test`: changing to a directory inside the session's does nothing by itself, and what follows is evaluated where it runs.

@@ -1,5 +1,6 @@
 // The normal form of a request: the action an agent wants to take, how much of it is known, and how well.
 import type { Analysis } from '../commands/analyse.ts';
+import type { FileEffect, Meaning } from '../commands/effects.ts';
 import { actionPath } from '../commands/operands.ts';
 import { resolvePath } from '../paths/path.ts';
 
@@ -44,8 +45,12 @@ export type ActionPath = {
   readonly isUnfollowed?: true;
 };
 
-/** A file operand of a command, with the index of the word it came from. */
-export type Operand = ActionPath & { readonly word: number };
+/** A file that a command uses, with the index of the word it came from; -1 for a redirection and for what the program does unasked. */
+export type Operand = ActionPath & {
+  readonly word: number;
+  /** What the command does to it; undefined if the command is not understood and the word is only taken for a file. */
+  readonly effect?: FileEffect | undefined;
+};
 
 export type Command = {
   /** The words as the program receives them, without quotes. If they are not literal, the closest reading. */
@@ -62,7 +67,11 @@ export type Command = {
   /** The directories it may run in; several after a `cd` that may have failed. */
   readonly cwds: readonly string[];
   readonly operands: readonly Operand[];
+  /** Files that the shell opens for it. */
+  readonly redirects: readonly Operand[];
   readonly hosts: readonly string[];
+  /** What its words mean, by the program table. */
+  readonly meaning: Meaning;
 };
 
 export type McpCall = {

@@ -22,39 +22,42 @@ const REASONS: Partial<Record<WordPart['type'], string>> = {
   LocaleString: 'a $"..." string',
 };
 
-export function readWord(word: Word, place: Place): ReadWord {
+/** `pwd` is what `$PWD` stands for; undefined if the line may be in one of several directories. */
+export function readWord(word: Word, place: Place, pwd: string | undefined): ReadWord {
   const { parts, text } = word;
   if (parts === undefined) {
     const home = tilde(text, place);
-    if (home !== undefined) return { text: home, opaque: 'a home directory (~)' };
-    return { text: word.value, opaque: bareTrouble(text) };
+    if (home === undefined) return { text: word.value, opaque: bareTrouble(text) };
+    const isPlain = /^~\/[\w@%+=:,./-]*$|^~$/.test(text) && place.home !== undefined;
+    return { text: home, opaque: isPlain ? bareTrouble(text.slice(1)) : 'a home directory (~)' };
   }
   let value = '';
   let opaque: string | undefined;
   for (const [index, part] of parts.entries()) {
-    const [expanded, trouble] = readPart(part, place, index);
+    const [expanded, trouble] = readPart(part, place, pwd, index);
     value += expanded;
     opaque ??= trouble;
   }
   return { text: value, opaque: opaque ?? bareTrouble(text.replace(/'[^']*'|"[^"]*"/g, 'x')) };
 }
 
-function readPart(part: WordPart, place: Place, index: number): readonly [string, string | undefined] {
+function readPart(part: WordPart, place: Place, pwd: string | undefined, index: number): readonly [string, string | undefined] {
   switch (part.type) {
     case 'Literal': {
       const home = index === 0 ? tilde(part.text, place) : undefined;
       return home === undefined ? [part.value, undefined] : [home, 'a home directory (~)'];
     }
     case 'SingleQuoted':
-      // In fish a backslash escapes the closing quote, so one word in Bash could end early there.
-      return [part.value, part.value.endsWith('\\') ? 'a quote that shells read differently' : undefined];
+      // In fish a backslash escapes the closing quote and another backslash, so the word could be a different one there.
+      return [part.value, /\\(\\|$)/.test(part.value) ? 'a quote that shells read differently' : undefined];
     case 'DoubleQuoted':
     case 'LocaleString': {
       let value = '';
       let trouble = REASONS[part.type];
       for (const child of part.parts) {
-        value += child.type === 'Literal' ? child.value : known(child.text, place);
-        if (child.type !== 'Literal') trouble ??= REASONS[child.type];
+        const isKnown = part.type === 'DoubleQuoted' && isKnownVariable(child.text, place, pwd);
+        value += child.type === 'Literal' ? child.value : known(child.text, place, pwd);
+        if (child.type !== 'Literal' && !isKnown) trouble ??= REASONS[child.type];
       }
       return [value, trouble];
     }
@@ -62,15 +65,22 @@ function readPart(part: WordPart, place: Place, index: number): readonly [string
     case 'Glob':
       return [part.value, REASONS[part.type]];
     default:
-      return [known(part.text, place), REASONS[part.type] ?? 'something the shell puts in'];
+      return [known(part.text, place, pwd), REASONS[part.type] ?? 'something the shell puts in'];
   }
 }
 
-function known(text: string, place: Place): string {
-  const name = /^\$(?:(\w+)|\{(\w+)\})$/.exec(text);
-  const variable = name?.[1] ?? name?.[2];
-  if (variable === 'HOME') return place.home ?? text;
-  return variable === 'PWD' ? place.cwd : text;
+const VARIABLE = /^\$(?:(HOME|PWD)|\{(HOME|PWD)\})$/;
+
+function known(text: string, place: Place, pwd: string | undefined): string {
+  const name = VARIABLE.exec(text);
+  if (name === null) return text;
+  return ((name[1] ?? name[2]) === 'HOME' ? place.home : (pwd ?? place.cwd)) ?? text;
+}
+
+// In double quotes they are one word in every shell.
+function isKnownVariable(text: string, place: Place, pwd: string | undefined): boolean {
+  const name = VARIABLE.exec(text);
+  return name !== null && ((name[1] ?? name[2]) === 'HOME' ? place.home : pwd) !== undefined;
 }
 
 function tilde(text: string, place: Place): string | undefined {

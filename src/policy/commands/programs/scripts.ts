@@ -1,6 +1,6 @@
 // Programs whose first operand is a script in a small language: sed, awk, jq, yq.
 import type { Operands, Options, Program, Subcommand } from '../program.ts';
-import { flags, HELP } from './flags.ts';
+import { flags, HELP } from './option-list.ts';
 
 const SCRIPT_FILE = 'unclear:runs a script from a file';
 

@@ -98,6 +98,7 @@ export const TEST_RUNNER_PROGRAMS: readonly Program[] = [
       related: { operands: [{ rest: 'read' }] },
       list: { options: { '--filesOnly[=]': SWITCH, '--json[=]': 'write' }, operands: [{ rest: 'names' }] },
       bench: { operands: [{ rest: 'names' }] },
+      init: { parse: 'words', operands: [{ rest: 'unclear:installs packages', min: 1 }] },
     },
     unasked: RUNS_TESTS,
     ambient: ['NODE_OPTIONS', 'VITEST_CONFIG'],

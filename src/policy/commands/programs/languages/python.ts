@@ -52,7 +52,8 @@ const REQUIREMENT = '^[A-Za-z0-9][\\w.-]*(\\[[\\w,.-]+\\])?([<>=!~]=?[\\w.*,<>=!
 const PIP_COMMANDS: Readonly<Record<string, Subcommand>> = {
   install: {
     options: optionList({
-      none: '-U --upgrade, --no-deps, --pre, --user, --force-reinstall, --dry-run, --break-system-packages, --no-build-isolation, --only-binary',
+      none: '-U --upgrade, --no-deps, --pre, --user, --force-reinstall, --dry-run, --break-system-packages, --no-build-isolation',
+      text: '--only-binary=, --no-binary=',
       read: '-r --requirement=, -c --constraint=',
       walk: '-e --editable=',
       'unclear:installs somewhere else': '-t --target=, --prefix=, --root=, --src=',

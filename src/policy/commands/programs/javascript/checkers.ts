@@ -42,7 +42,7 @@ const biome = (options: Options): Subcommand => ({
 export const CHECKER_PROGRAMS: readonly Program[] = [
   {
     name: 'tsc',
-    manual: 'tsc --all, TypeScript 5.9 and 7.0',
+    manual: 'tsc --all, TypeScript 5.9',
     parse: 'exact',
     options: optionList({
       none: `
@@ -83,7 +83,7 @@ export const CHECKER_PROGRAMS: readonly Program[] = [
   },
   {
     name: 'eslint',
-    manual: 'eslint --help, ESLint 10.15 and 8.57',
+    manual: 'eslint --help, ESLint 10.15',
     parse: 'exact',
     options: {
       ...optionList({

@@ -105,7 +105,7 @@ export const TEST_RUNNER_PROGRAMS: readonly Program[] = [
   },
   {
     name: 'jest',
-    manual: 'jest --help, Jest 30.5 and 29.7',
+    manual: 'jest --help, Jest 30.5',
     parse: 'exact',
     options: JEST_OPTIONS,
     operands: [{ rest: 'names' }],

@@ -148,7 +148,7 @@ export const PYTHON_PROGRAMS: readonly Program[] = [
   {
     name: 'pip',
     aliases: ['pip3'],
-    manual: 'pip help, pip 23 and 25',
+    manual: 'pip help, pip 23.2',
     parse: 'gnu',
     options: PIP_OPTIONS,
     operands: [{ max: 0 }],
@@ -157,7 +157,7 @@ export const PYTHON_PROGRAMS: readonly Program[] = [
   },
   {
     name: 'uv',
-    manual: 'uv help, uv 0.5 (from its documentation)',
+    manual: 'uv help, uv 0.5 (not checked against the program)',
     parse: 'exact',
     options: optionList({ none: '-q --quiet, -v --verbose, --offline, --no-progress, -V --version, -h --help, --no-cache -n' }),
     operands: [{ max: 0 }],

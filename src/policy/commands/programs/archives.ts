@@ -1,7 +1,6 @@
 // Programs that pack and unpack archives.
 import type { Program } from '../program.ts';
-import { flags } from './flags.ts';
-import { optionList } from './option-list.ts';
+import { flags, optionList } from './option-list.ts';
 
 const COMPRESSORS = ['gzip', 'bzip2', 'xz', 'zstd', 'lzip', 'lzma', 'lzop', 'compress'] as const;
 const SELECTS = { '-x': { write: 'read' }, '-t': { write: 'read' }, '-d': { write: 'read' } } as const;

@@ -1,6 +1,6 @@
 // Programs that show bytes in another notation, and checksums.
 import type { Program } from '../program.ts';
-import { flags, HELP, LISTED_FILES } from './flags.ts';
+import { flags, HELP, LISTED_FILES } from './option-list.ts';
 
 const CHECKS = {
   '-c --check': LISTED_FILES,

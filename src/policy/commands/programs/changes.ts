@@ -1,6 +1,6 @@
 // Programs that create, copy, move, remove and change files.
 import type { Program } from '../program.ts';
-import { flags, HELP } from './flags.ts';
+import { flags, HELP } from './option-list.ts';
 
 const BACKUP = { '--backup[=]': 'one:none,off,numbered,t,existing,nil,simple,never', '-S --suffix=': 'text' } as const;
 const BELOW = 'unclear:changes everything below';

@@ -1,7 +1,6 @@
 // Programs that compare files, and patch, which applies a comparison.
 import type { Program } from '../program.ts';
-import { flags } from './flags.ts';
-import { optionList } from './option-list.ts';
+import { flags, optionList } from './option-list.ts';
 
 export const COMPARE_PROGRAMS: readonly Program[] = [
   {

@@ -1,7 +1,6 @@
 // Programs that compress single files. Without -c, -l or -t they replace the file.
 import type { Operands, Program } from '../program.ts';
-import { flags, LISTED_FILES } from './flags.ts';
-import { optionList } from './option-list.ts';
+import { flags, LISTED_FILES, optionList } from './option-list.ts';
 
 const STORED_NAME = 'unclear:takes the name of the file it writes from the archive';
 const BELOW = 'unclear:replaces everything below';

@@ -1,6 +1,6 @@
 // Programs that cut, join, sort and distribute lines.
 import type { Program } from '../program.ts';
-import { flags, HELP, LISTED_FILES } from './flags.ts';
+import { flags, HELP, LISTED_FILES } from './option-list.ts';
 
 export const FIELD_PROGRAMS: readonly Program[] = [
   {

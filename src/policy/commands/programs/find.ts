@@ -1,7 +1,6 @@
 // Programs that search for files by name and metadata.
 import type { Program } from '../program.ts';
-import { flags, LISTED_FILES } from './flags.ts';
-import { optionList } from './option-list.ts';
+import { flags, LISTED_FILES, optionList } from './option-list.ts';
 
 const NAMES_HERE = [{ kind: 'names', path: '.' }] as const;
 const FILE_TYPES = 'one:b,c,d,p,f,l,s,D';

@@ -1,6 +1,6 @@
 // Programs that show names, sizes and other metadata of files.
 import type { Program } from '../program.ts';
-import { flags, HELP, LISTED_FILES } from './flags.ts';
+import { flags, HELP, LISTED_FILES } from './option-list.ts';
 
 const WHEN = 'one:always,yes,force,auto,tty,if-tty,never,no,none';
 

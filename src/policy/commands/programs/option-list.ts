@@ -8,3 +8,10 @@ export function optionList(spellingsByType: Readonly<Partial<Record<WordType, st
     for (const option of spellings.split(',')) options[option.trim().replace(/\s+/g, ' ')] = type;
   return options;
 }
+
+/** `flags('-a --all, -l')`: options that take no value and have no effect. */
+export const flags = (...lists: readonly string[]): Options => optionList({ none: lists.join(', ') });
+
+export const HELP = flags('--help, --version');
+
+export const LISTED_FILES = 'unclear:reads the files that a list names';

@@ -1,6 +1,6 @@
 // Programs whose first operand is a script in a small language: sed, awk, jq, yq.
-import type { Options, Program, Subcommand } from '../program.ts';
-import { flags, HELP } from './flags.ts';
+import type { Operands, Options, Program, Subcommand } from '../program.ts';
+import { flags, HELP } from './option-list.ts';
 
 const SCRIPT_FILE = 'unclear:runs a script from a file';
 
@@ -17,15 +17,13 @@ const YQ_OPTIONS: Options = {
   '-f --from-file=': SCRIPT_FILE,
   '--expression=': 'script:jq',
 };
-const YQ_EVAL: Subcommand = {
-  options: {},
-  operands: [
-    { if: ['--expression'], rest: 'read' },
-    { first: ['script:jq'], rest: 'read' },
-  ],
-  turns: { '-i': { read: 'modify' } },
-  stdin: 'data',
-};
+/** yq 4 takes its first operand for a file if there is one of that name, so `.env` would be a filter here and a file there. */
+const NOT_A_HIDDEN_FILE = '^(?!\\.[\\w./-]+$)';
+const YQ_OPERANDS: readonly Operands[] = [
+  { if: ['--expression'], rest: 'read' },
+  { first: ['script:jq'], rest: 'read', match: NOT_A_HIDDEN_FILE },
+];
+const YQ_EVAL: Subcommand = { options: {}, operands: YQ_OPERANDS, turns: { '-i': { read: 'modify' } }, stdin: 'data' };
 
 export const SCRIPT_PROGRAMS: readonly Program[] = [
   {
@@ -130,10 +128,7 @@ export const SCRIPT_PROGRAMS: readonly Program[] = [
     parse: 'exact',
     options: YQ_OPTIONS,
     commands: { eval: { ...YQ_EVAL, aliases: ['e'] }, 'eval-all': { ...YQ_EVAL, aliases: ['ea'] } },
-    operands: [
-      { if: ['--expression'], rest: 'read' },
-      { first: ['script:jq'], rest: 'read' },
-    ],
+    operands: YQ_OPERANDS,
     turns: { '-i': { read: 'modify' } },
     unasked: [
       { kind: 'run', program: 'jq' },

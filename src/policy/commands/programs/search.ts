@@ -1,6 +1,6 @@
 // Programs that search in files: grep and ripgrep.
 import type { Operands, Options, Program } from '../program.ts';
-import { flags } from './flags.ts';
+import { flags } from './option-list.ts';
 
 const WALKS_HERE = [{ kind: 'walk', path: '.' }] as const;
 

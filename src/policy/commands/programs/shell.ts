@@ -1,6 +1,6 @@
 // Builtins of shells, the shells themselves, and programs that start another command.
 import type { Program } from '../program.ts';
-import { flags, HELP } from './flags.ts';
+import { flags, HELP } from './option-list.ts';
 
 const STARTUP_FILES = 'unclear:reads start-up files';
 const SHELL_OPTIONS =

@@ -1,6 +1,6 @@
 // Programs that tell about the machine, its users, its clock and its processes.
 import type { Program } from '../program.ts';
-import { flags, HELP } from './flags.ts';
+import { flags, HELP } from './option-list.ts';
 
 const NAME_SERVICE = 'unclear:asks the name service';
 

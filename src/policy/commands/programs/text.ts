@@ -1,6 +1,6 @@
 // Programs that print text, whole or in part.
 import type { Program } from '../program.ts';
-import { flags, HELP, LISTED_FILES } from './flags.ts';
+import { flags, HELP, LISTED_FILES } from './option-list.ts';
 
 export const TEXT_PROGRAMS: readonly Program[] = [
   {

@@ -113,6 +113,8 @@ export const GIT_REFERENCES: Readonly<Record<string, Subcommand>> = {
         operands: [{ rest: 'revision-or-path', dashed: 'pathspec' }],
         unasked: [...READS_REPOSITORY, ...PAGER],
       },
+      expire: { parse: 'words', operands: [{ rest: 'unclear:deletes entries of the reflog', min: 1 }] },
+      delete: { parse: 'words', operands: [{ rest: 'unclear:deletes entries of the reflog', min: 1 }] },
       exists: { operands: [{ rest: 'revision', max: 1 }], unasked: READS_REPOSITORY },
     },
     operands: [{ rest: 'revision-or-path', dashed: 'pathspec' }],

@@ -42,7 +42,7 @@ const biome = (options: Options): Subcommand => ({
 export const CHECKER_PROGRAMS: readonly Program[] = [
   {
     name: 'tsc',
-    manual: 'tsc --all, TypeScript 5.9 and 7.0',
+    manual: 'tsc --all, TypeScript 5.9',
     parse: 'exact',
     options: optionList({
       none: `
@@ -61,7 +61,8 @@ export const CHECKER_PROGRAMS: readonly Program[] = [
       names: '--rootDir=, --baseUrl=, --typeRoots=',
       text: '--lib=, --types=, --jsxImportSource=, --jsxFactory=, --customConditions=',
       write: '--outDir=, --outFile=, --declarationDir=, --tsBuildInfoFile=, --generateTrace=, --generateCpuProfile=',
-      [SWITCH]: '--pretty[=]',
+      // Agents write `--pretty false`.
+      [SWITCH]: '--pretty=',
       'one:es5,es6,es2015,es2016,es2017,es2018,es2019,es2020,es2021,es2022,es2023,es2024,esnext,ES2020,ES2022,ESNext': '-t --target=',
       'one:none,commonjs,es6,es2015,es2020,es2022,esnext,node16,node18,node20,nodenext,preserve,NodeNext,ESNext,CommonJS': '-m --module=',
       'one:classic,node,node10,node16,nodenext,bundler,Bundler,NodeNext': '--moduleResolution=',
@@ -82,7 +83,7 @@ export const CHECKER_PROGRAMS: readonly Program[] = [
   },
   {
     name: 'eslint',
-    manual: 'eslint --help, ESLint 10.15 and 8.57',
+    manual: 'eslint --help, ESLint 10.15',
     parse: 'exact',
     options: {
       ...optionList({
@@ -159,7 +160,7 @@ export const CHECKER_PROGRAMS: readonly Program[] = [
       check: biome({ '--write --fix': 'none' }),
       lint: biome({ '--write --fix': 'none', '--suppress': 'unclear:edits files', '--reason=': 'text' }),
       format: biome({ '--write --fix': 'none' }),
-      ci: biome({}),
+      ci: { ...biome({}), turns: {} },
       version: { operands: [{ max: 0 }] },
       explain: { operands: [{ rest: 'text' }] },
     },

@@ -1,7 +1,9 @@
 // pnpm, yarn and bun: as npm, but words behind the name of a script go to the script without a `--`.
 import type { Options, Program, Subcommand } from '../../program.ts';
 import { optionList } from '../option-list.ts';
+import { CHECKER_PROGRAMS } from './checkers.ts';
 import { INSTALLS, LOADS_CODE, OTHER_PACKAGE, RUNS_SCRIPT, SCRIPT_WORDS } from './shared.ts';
+import { TEST_RUNNER_PROGRAMS } from './test-runners.ts';
 
 /** Names that projects give their scripts. Any other needs `run`. */
 const SCRIPT_NAMES = ['test', 'lint', 'build', 'typecheck', 'check', 'format', 'dev', 'start', 'coverage', 'e2e'];
@@ -35,6 +37,11 @@ const list: Subcommand = {
   ],
 };
 const connecting: Subcommand = { options: { '--json': 'none' }, operands: [{ rest: 'text' }], unasked: [{ kind: 'connect' }] };
+
+/** Programs of node_modules/.bin are subcommands of pnpm and yarn. */
+const INSTALLED: Readonly<Record<string, Subcommand>> = Object.fromEntries(
+  [...CHECKER_PROGRAMS, ...TEST_RUNNER_PROGRAMS].map(({ name, manual: _manual, before: _before, ...program }) => [name, program]),
+);
 
 const PNPM_INSTALL = optionList({
   none: `
@@ -70,6 +77,7 @@ export const PACKAGE_MANAGER_PROGRAMS: readonly Program[] = [
     }),
     operands: [{ max: 0 }],
     commands: {
+      ...INSTALLED,
       ...scripts,
       run: { ...run, aliases: ['run-script'] },
       install: { ...install('pnpm-lock.yaml', PNPM_INSTALL), aliases: ['i'] },
@@ -111,13 +119,7 @@ export const PACKAGE_MANAGER_PROGRAMS: readonly Program[] = [
       info: connecting,
       outdated: connecting,
       audit: connecting,
-      // Programs of node_modules/.bin are subcommands of yarn.
-      ...Object.fromEntries(
-        ['tsc', 'eslint', 'prettier', 'vitest', 'jest', 'biome'].map((name) => [
-          name,
-          { parse: 'words' as const, operands: [{ rest: 'unclear:write `yarn exec` or `npx` in front of it' as const }] },
-        ]),
-      ),
+      ...INSTALLED,
       workspace: { parse: 'words', operands: [{ rest: 'unclear:runs a command in another package' }] },
       workspaces: { parse: 'words', operands: [{ rest: 'unclear:runs a command in other packages' }] },
     },

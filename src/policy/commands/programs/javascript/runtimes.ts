@@ -20,10 +20,12 @@ const NODE_OPTIONS: Options = optionList({
   'one:spec,tap,dot,junit,lcov': '--test-reporter=',
   'one:stdout,stderr': '--test-reporter-destination=',
   'one:strict,warn,none,throw,warn-with-error-codes': '--unhandled-rejections=',
+  // A loader for TypeScript that the project has installed.
+  'one:tsx,tsx/esm': '--import=',
   names: '--watch-path=',
   [EVALUATES]: '-e --eval=, -p --print, -pe, -i --interactive, --input-type=',
   [LOADS_CODE]: `
-    -r --require=, --import=, --loader --experimental-loader=, --env-file=, --env-file-if-exists=, --experimental-config-file=,
+    -r --require=, --loader --experimental-loader=, --env-file=, --env-file-if-exists=, --experimental-config-file=,
     --snapshot-blob=, --build-snapshot, --openssl-config=, --icu-data-dir=, --experimental-sea-config=, --run=`,
   [DEBUGS]: '--inspect[=], --inspect-brk[=], --inspect-wait[=], --inspect-port --debug-port=',
   write: `

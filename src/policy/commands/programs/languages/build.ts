@@ -25,7 +25,7 @@ export const BUILD_PROGRAMS: readonly Program[] = [
     }),
     operands: [
       { if: ['-v', '-h'], max: 0 },
-      { rest: 'project:target', none: [{ kind: 'project', name: 'default target' }] },
+      { rest: 'project:target', match: '^[^=]*$', none: [{ kind: 'project', name: 'default target' }] },
     ],
     unasked: [{ kind: 'project', name: 'Makefile' }],
     ambient: ['MAKEFLAGS', 'MAKEFILES', 'GNUMAKEFLAGS', 'SHELL', 'CC', 'CFLAGS'],
@@ -50,6 +50,7 @@ export const BUILD_PROGRAMS: readonly Program[] = [
     operands: [
       { if: ['--version', '--help'], max: 0 },
       { if: ['--build', '-S', '--preset', '--install'], max: 0 },
+      { if: ['-B'], rest: 'walk', max: 1 },
       { rest: 'walk', max: 1, min: 1 },
     ],
     unasked: [

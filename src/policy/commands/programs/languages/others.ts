@@ -72,7 +72,7 @@ export const OTHER_LANGUAGE_PROGRAMS: readonly Program[] = [
   },
   {
     name: 'gradle',
-    manual: 'gradle --help, Gradle 4.4 and 8',
+    manual: 'gradle --help, Gradle 4.4',
     parse: 'exact',
     options: optionList({
       none: `
@@ -194,7 +194,7 @@ export const OTHER_LANGUAGE_PROGRAMS: readonly Program[] = [
   },
   {
     name: 'dotnet',
-    manual: 'dotnet help, .NET 8 (from its documentation)',
+    manual: 'dotnet help, .NET 8 (not checked against the program)',
     parse: 'exact',
     options: optionList({ none: '--info, --version, --list-sdks, --list-runtimes, -h --help' }),
     operands: [{ max: 0 }],

@@ -52,7 +52,8 @@ const REQUIREMENT = '^[A-Za-z0-9][\\w.-]*(\\[[\\w,.-]+\\])?([<>=!~]=?[\\w.*,<>=!
 const PIP_COMMANDS: Readonly<Record<string, Subcommand>> = {
   install: {
     options: optionList({
-      none: '-U --upgrade, --no-deps, --pre, --user, --force-reinstall, --dry-run, --break-system-packages, --no-build-isolation, --only-binary',
+      none: '-U --upgrade, --no-deps, --pre, --user, --force-reinstall, --dry-run, --break-system-packages, --no-build-isolation',
+      text: '--only-binary=, --no-binary=',
       read: '-r --requirement=, -c --constraint=',
       walk: '-e --editable=',
       'unclear:installs somewhere else': '-t --target=, --prefix=, --root=, --src=',
@@ -147,7 +148,7 @@ export const PYTHON_PROGRAMS: readonly Program[] = [
   {
     name: 'pip',
     aliases: ['pip3'],
-    manual: 'pip help, pip 23 and 25',
+    manual: 'pip help, pip 23.2',
     parse: 'gnu',
     options: PIP_OPTIONS,
     operands: [{ max: 0 }],
@@ -156,7 +157,7 @@ export const PYTHON_PROGRAMS: readonly Program[] = [
   },
   {
     name: 'uv',
-    manual: 'uv help, uv 0.5 (from its documentation)',
+    manual: 'uv help, uv 0.5 (not checked against the program)',
     parse: 'exact',
     options: optionList({ none: '-q --quiet, -v --verbose, --offline, --no-progress, -V --version, -h --help, --no-cache -n' }),
     operands: [{ max: 0 }],

@@ -171,7 +171,7 @@ export const RUST_PROGRAMS: readonly Program[] = [
   },
   {
     name: 'rustup',
-    manual: 'rustup help, rustup 1.28',
+    manual: 'rustup help, rustup 1.29',
     parse: 'exact',
     options: optionList({ none: '-V --version, -v --verbose, -q --quiet, -h --help' }),
     operands: [{ max: 0 }],

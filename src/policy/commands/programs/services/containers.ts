@@ -47,7 +47,7 @@ const SELECT: Options = optionList({
 export const CONTAINER_PROGRAMS: readonly Program[] = [
   {
     name: 'docker',
-    manual: 'docker(1), docker 28.2; docker compose 2 from its documentation',
+    manual: 'docker(1), docker 28.2; docker compose 2 (not checked against the program)',
     parse: 'cobra',
     before: optionList({
       none: '-v --version, -D --debug, --help',

@@ -55,7 +55,7 @@ function readPart(part: WordPart, place: Place, context: WordContext, index: num
     case 'DoubleQuoted':
     case 'LocaleString': {
       let value = '';
-      let trouble = REASONS[part.type];
+      let trouble = REASONS[part.type] ?? (/(?:^|[^\\])\$[=~^+:]/.test(part.text) ? 'a word that zsh expands' : undefined);
       for (const child of part.parts) {
         const isKnown = part.type === 'DoubleQuoted' && isKnownVariable(child.text, place, context);
         value += child.type === 'Literal' ? child.value : known(child.text, place, context);
@@ -95,6 +95,8 @@ function tilde(text: string, place: Place): string | undefined {
 // What other Bash-like shells expand in an unquoted word and Bash does not: zsh's `=ls`, a tilde after `=` or `:`.
 function bareTrouble(text: string): string | undefined {
   if (text.startsWith('=')) return 'a word that zsh expands';
+  // `$=x`, `$~x`, `$^x`, `$+x`
+  if (/\$[^\s'"\\]/.test(text.replace(/\\./gs, ''))) return 'a variable';
   if (/[=:]~/.test(text)) return 'a home directory (~)';
   return /[*?[\]{}]/.test(text.replace(/\\./gs, '')) ? 'a file name pattern' : undefined;
 }

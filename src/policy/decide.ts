@@ -18,6 +18,8 @@ export type MatchedRule = {
   readonly line: number;
   readonly layer: LayerName;
   readonly reason: string | undefined;
+  /** `execute!(…)`: what the command does was not judged. */
+  readonly isTrusted?: true;
 };
 
 export type Decision = {
@@ -157,10 +159,10 @@ function doubtOf(action: Action, blocked: ReadonlySet<string>): string {
   return action.evidence === 'title' || action.evidence === 'none' ? ', and the agent gives too little detail to allow it' : '';
 }
 
-function ruleExplanation({ verdict, id, file, line, reason }: MatchedRule): string {
-  return `${verdict} by rule ${id} (${file}:${line})${reason === undefined ? '' : `: ${reason}`}`;
+function ruleExplanation({ verdict, id, file, line, reason, isTrusted }: MatchedRule): string {
+  return `${verdict} by rule ${id} (${file}:${line})${isTrusted ? ', which trusts it with any arguments' : ''}${reason === undefined ? '' : `: ${reason}`}`;
 }
 
-function shown({ rule: { verdict, id, file, line, reason }, layer }: LayeredRule): MatchedRule {
-  return { verdict, id, file, line, layer, reason };
+function shown({ rule: { verdict, id, file, line, reason, isTrusted }, layer }: LayeredRule): MatchedRule {
+  return { verdict, id, file, line, layer, reason, ...(isTrusted && { isTrusted: true as const }) };
 }

@@ -5,7 +5,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { ACTIONS, type Action, type ActionKind, type Place } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
 import { type Decision, decide } from '../../policy/decide.ts';
-import { describedAction, isAction } from '../../policy/explain.ts';
+import { describedAction, describedMeaning, isAction } from '../../policy/explain.ts';
 import { didYouMean } from '../../policy/format/nearest.ts';
 import { combine } from '../../policy/rules/layers.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
@@ -97,13 +97,14 @@ function shown({ kind: action, commands, paths, ...rest }: Action) {
   return {
     action,
     ...rest,
-    commands: commands.map(({ argv, where, isLiteral, evidence, cwds, operands }) => ({
+    commands: commands.map(({ argv, where, isLiteral, evidence, cwds, operands, meaning, redirects }) => ({
       argv,
       where,
       isLiteral,
       evidence,
       cwds,
       files: [...new Set(operands.map((operand) => operand.path))],
+      ...describedMeaning(meaning, redirects),
     })),
     paths: paths.map(({ path: file, access, evidence }) => ({ path: file, access, evidence })),
   };
@@ -117,10 +118,13 @@ function tell(policy: string, asked: Action, decision: Decision, tier: string | 
   row('action', `${asked.kind} (evidence: ${asked.evidence}${tier === undefined ? '' : `; ${tier}`})`);
   row('tool', asked.tool);
   row('mcp', asked.mcp && `${asked.mcp.server}:${asked.mcp.tool}`);
-  for (const { argv, where, operands } of asked.commands) {
-    const files = [...new Set(operands.map((operand) => operand.path))];
+  for (const { argv, where, operands, meaning, redirects } of asked.commands) {
     row('command', `${argv.map(quoted).join(' ')}${where === 'within' ? '   (nested)' : ''}`);
+    const { effects = [], notUnderstood } = describedMeaning(meaning, redirects);
+    for (const { does, what, unasked } of effects) row('', `${does.padEnd(9)}${what}${unasked ? '   (unasked)' : ''}`);
+    const files = meaning.isUnderstood ? [] : [...new Set(operands.map((operand) => operand.path))];
     if (files.length > 0) row('', `files: ${files.join(', ')}`);
+    if (notUnderstood !== undefined && where === 'line') row('', `not understood: ${quoted(notUnderstood.word)} (${notUnderstood.reason})`);
   }
   for (const { path: file, access, evidence } of asked.paths) row('path', `${file} (${access}, ${evidence})`);
   for (const host of asked.hosts) row('host', host);

@@ -81,8 +81,11 @@ function compileOptions(options: Options = {}): [string, Option][] {
 
 const spelling = (word: string): string => word.replace(/(\[=\]|=)$/, '');
 
-/** The options that a long option may be short for. Only denies ask: an abbreviation is never understood. */
+/** The options that a long option may be short for, the likeliest first. Only denies ask: an abbreviation is never understood. */
 export function abbreviated(options: ReadonlyMap<string, Option>, name: string): readonly Option[] {
   if (!name.startsWith('--') || name.length < 3) return [];
-  return [...options].filter(([spelled]) => spelled.startsWith(name)).map(([, option]) => option);
+  return [...options]
+    .filter(([spelled]) => spelled.startsWith(name))
+    .sort(([a], [b]) => a.length - b.length)
+    .map(([, option]) => option);
 }

@@ -2,7 +2,7 @@
 import os from 'node:os';
 import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { ACTIONS, type Action, type ActionKind, type Place } from '../../policy/actions/action.ts';
+import { ACTIONS, type Action, type ActionKind, type Place, shellOn } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
 import { type Decision, decide } from '../../policy/decide.ts';
 import { describedAction, describedMeaning, isAction } from '../../policy/explain.ts';
@@ -54,6 +54,7 @@ async function question(flags: ExplainFlags): Promise<{ readonly asked: Action; 
     home: canonicalOr(home),
     interactive: flags.headless !== true,
     canonical: canonicalPath,
+    shell: shellOn(process.platform),
   };
   if (flags.frame !== undefined) return frameQuestion(flags.frame, place);
   const { command, path: file, tool } = flags;

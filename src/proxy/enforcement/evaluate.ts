@@ -3,7 +3,7 @@
 import type { Audit, Written } from '../../audit/audit.ts';
 import type { AnsweredBy } from '../../audit/audit-line.ts';
 import { fields } from '../../json-object.ts';
-import type { Action, Place } from '../../policy/actions/action.ts';
+import { type Action, type Place, shellOn } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
 import { summaryOf } from '../../policy/actions/summary.ts';
 import { toolAction } from '../../policy/actions/surfaces.ts';
@@ -84,6 +84,7 @@ export function placeFor(deps: EnforcementDeps, { agent, session }: About): Plac
     home: deps.home,
     interactive: deps.isInteractive,
     canonical: deps.canonical,
+    shell: shellOn(process.platform),
   };
 }
 

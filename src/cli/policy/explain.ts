@@ -9,6 +9,7 @@ import { describedAction, describedMeaning, isAction } from '../../policy/explai
 import { didYouMean } from '../../policy/format/nearest.ts';
 import { combine } from '../../policy/rules/layers.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
+import { findBelow } from '../../workspace/find-below.ts';
 import { CommandFailure } from '../failure.ts';
 import { readInput } from '../resolve-config.ts';
 import { readPolicyOrComplain } from './check.ts';
@@ -54,6 +55,7 @@ async function question(flags: ExplainFlags): Promise<{ readonly asked: Action; 
     home: canonicalOr(home),
     interactive: flags.headless !== true,
     canonical: canonicalPath,
+    findBelow,
     shell: shellOn(process.platform),
   };
   if (flags.frame !== undefined) return frameQuestion(flags.frame, place);

@@ -15,6 +15,7 @@ import { familyOf } from '../../policy/actions/agents.ts';
 import { createSerialQueue } from '../../serial-queue.ts';
 import { readToEdit, saveEdited } from '../../setup/edit-file.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
+import { findBelow } from '../../workspace/find-below.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 import { pastInRecording, pastInTranscripts } from './past-requests.ts';
 
@@ -70,6 +71,7 @@ export function policyStore({ policy, otherwise, stateDir, stored }: PolicyStore
     home: canonicalOr(os.homedir()),
     interactive: true,
     canonical: canonicalPath,
+    findBelow,
     shell: shellOn(process.platform),
   });
   function found(): PolicyPlace {

@@ -105,7 +105,15 @@ export type Action = {
   /** The shell lines, argvs and addresses exactly as given: a remembered answer covers only these. */
   readonly texts: readonly string[];
   readonly evidence: Evidence;
+  readonly findBelow?: FindBelow | undefined;
 };
+
+/** The file that was found, or that there are too many to look at; undefined if there is none. */
+export type FindBelow = (
+  root: string,
+  seesHidden: boolean,
+  isWanted: (file: string) => boolean,
+) => { readonly file: string } | 'too many' | undefined;
 
 /** Where an action takes place and who takes it: what the caller knows and the request does not contain. */
 export type Place = {
@@ -122,6 +130,10 @@ export type Place = {
    * normalised as text. If it throws, the action is opaque.
    */
   readonly canonical?: ((path: string) => string) | undefined;
+  /**
+   * Looks for a file below a directory, without following links. Without it, a recursive search is judged by its directory alone.
+   */
+  readonly findBelow?: FindBelow | undefined;
   /** `unknown` (PowerShell, cmd, fish) makes every shell line opaque: only Bash's grammar is understood. */
   readonly shell?: 'posix' | 'unknown';
 };
@@ -130,7 +142,8 @@ export type Place = {
 export const shellOn = (platform: string): 'posix' | 'unknown' => (platform === 'win32' ? 'unknown' : 'posix');
 
 // Builds an `Action`. An error while reading the request becomes an action that nothing allows.
-export type Facts = Partial<Omit<Action, 'agent' | 'session' | 'cwd' | 'home' | 'interactive'>> & Pick<Action, 'kind' | 'evidence'>;
+export type Facts = Partial<Omit<Action, 'agent' | 'session' | 'cwd' | 'home' | 'interactive' | 'findBelow'>> &
+  Pick<Action, 'kind' | 'evidence'>;
 
 export function buildAction(place: Place, facts: () => Facts): Action {
   const empty: Action = {
@@ -150,6 +163,7 @@ export function buildAction(place: Place, facts: () => Facts): Action {
     hosts: [],
     texts: [],
     evidence: 'none',
+    ...(place.findBelow && { findBelow: place.findBelow }),
   };
   try {
     const given = facts();

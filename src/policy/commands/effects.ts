@@ -29,6 +29,10 @@ export type FileEffect = {
   readonly globs?: readonly string[];
   /** An option asks for hidden files; not what the program does anyway. */
   readonly isWidened?: boolean;
+  /** It sees hidden files, by an option or anyway. */
+  readonly seesHidden?: boolean;
+  /** Patterns for the names of the only files that it reads: `grep --include`. */
+  readonly includes?: readonly string[];
   readonly isTracked?: boolean;
   /** The path is a pattern of git's. */
   readonly isPattern?: boolean;
@@ -83,9 +87,7 @@ export function meaningOf(
 type Reading = {
   readonly parsed: Parsed;
   readonly effects: Effect[];
-  readonly walks: Set<WalkModifier>;
-  readonly globs: readonly string[];
-  readonly isWidened: boolean;
+  readonly scope: Pick<FileEffect, 'walks' | 'globs' | 'isWidened' | 'seesHidden' | 'includes'>;
   readonly isTracked: boolean;
   entered: readonly string[];
   readonly nested: (argv: readonly string[]) => Meaning;
@@ -101,9 +103,7 @@ function effectsOf(parsed: Parsed, argv: readonly string[], table: ProgramTable,
   const reading: Reading = {
     parsed,
     effects: [],
-    walks: walksOf(levels, given),
-    globs: given.flatMap(({ option, values }) => (option.types[0] === 'glob' ? values.map(({ text }) => text) : [])),
-    isWidened: given.some(({ option }) => option.types.includes('sets:hidden')),
+    scope: scopeOf(levels, given),
     isTracked: levels.some(({ data }) => data.isTracked === true),
     entered: [],
     nested: (words) => meaningOf(words, { table, depth: depth + 1 }),
@@ -118,6 +118,19 @@ function effectsOf(parsed: Parsed, argv: readonly string[], table: ProgramTable,
 /** The entry and what it is a subcommand of, outermost first. */
 function levelsOf(entry: Entry): readonly Entry[] {
   return entry.parent === undefined ? [entry] : [...levelsOf(entry.parent), entry];
+}
+
+function scopeOf(levels: readonly Entry[], given: readonly Given[]): Reading['scope'] {
+  const valuesOf = (isOne: (option: Given['option']) => boolean): string[] =>
+    given.flatMap(({ option, values }) => (isOne(option) ? values.map(({ text }) => text) : []));
+  const isWidened = given.some(({ option }) => option.types.includes('sets:hidden'));
+  return {
+    walks: walksOf(levels, given),
+    globs: valuesOf(({ types }) => types[0] === 'glob'),
+    includes: valuesOf(({ first }) => first === '--include'),
+    isWidened,
+    seesHidden: isWidened || levels.some(({ data }) => data.walks?.includes('hidden') ?? false),
+  };
 }
 
 function walksOf(levels: readonly Entry[], given: readonly Given[]): Set<WalkModifier> {
@@ -325,7 +338,7 @@ function addFile(reading: Reading, kind: FileEffectKind, path: string, word: num
     word,
     by,
     option,
-    ...((kind === 'walk' || kind === 'names') && { walks: reading.walks, globs: reading.globs, isWidened: reading.isWidened }),
+    ...((kind === 'walk' || kind === 'names') && reading.scope),
     ...(reading.isTracked && { isTracked: true }),
   });
 }

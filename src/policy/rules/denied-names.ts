@@ -1,6 +1,7 @@
 // What deny and ask rules say about files that a command reaches without naming them: below a directory, or through a pattern.
 import type { Action, Operand } from '../actions/action.ts';
-import { compileNameGlob } from '../paths/name-glob.ts';
+import type { FileEffect } from '../commands/effects.ts';
+import { compileNameGlob, type NameGlob } from '../paths/name-glob.ts';
 import { isInside } from '../paths/path.ts';
 import type { PathGlob } from '../paths/path-glob.ts';
 import type { LayeredRule } from '../policy.ts';
@@ -29,8 +30,7 @@ function create(strict: readonly LayeredRule[]): DeniedNames {
     .flatMap(({ rule }) => rule.paths ?? []);
   const names = [...new Set(globs.flatMap(({ source }) => sampleName(source)))];
   const nameFor = (pattern: string): string | undefined => {
-    const last = pattern.replace(/\/+$/, '').split('/').at(-1) ?? '';
-    const glob = compileNameGlob(last.replace(/\\?[?[\]{}\\]+/g, '*'), { ignoreCase: true });
+    const glob = lastPart(pattern);
     return names.find((name) => glob.matches(name));
   };
   return {
@@ -49,9 +49,29 @@ function create(strict: readonly LayeredRule[]): DeniedNames {
         const name = glob.startsWith('!') ? undefined : nameFor(glob);
         if (name !== undefined) return `the pattern ${glob} may match ${name}`;
       }
-      return undefined;
+      return foundBelow(path, effect, action);
     },
   };
+
+  // Looks on the disk, where the caller can.
+  function foundBelow(root: string, effect: FileEffect, action: Action): string | undefined {
+    if (action.findBelow === undefined || globs.length === 0) return undefined;
+    const only = [...(effect.includes ?? []), ...(effect.globs ?? []).filter((glob) => !glob.startsWith('!'))].map(lastPart);
+    const found = action.findBelow(root, effect.seesHidden === true, (file) => {
+      const name = file.slice(file.lastIndexOf('/') + 1);
+      if (only.length > 0 && !only.some((glob) => glob.matches(name))) return false;
+      const asPath = { path: file, written: file, folded: [file.toLowerCase()], access: 'read', evidence: 'raw' } as const;
+      return globs.some((glob) => glob.touches(asPath, action));
+    });
+    if (found === undefined) return undefined;
+    return found === 'too many' ? `there are more files below ${effect.path} than are looked at` : `it reads ${found.file}`;
+  }
+}
+
+/** The part of a pattern that names files; what is special in it beyond `*` may match anything. */
+function lastPart(pattern: string): NameGlob {
+  const last = pattern.replace(/\/+$/, '').split('/').at(-1) ?? '';
+  return compileNameGlob(last.replace(/\\?[?[\]{}\\]+/g, '*'), { ignoreCase: true });
 }
 
 function isBelow(glob: PathGlob, path: string, action: Action): boolean {

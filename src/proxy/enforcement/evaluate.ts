@@ -28,6 +28,7 @@ export type EnforcementDeps = {
   readonly audit: Audit;
   readonly remembered: RememberedAnswers;
   readonly canonical: (path: string) => string;
+  readonly findBelow?: Place['findBelow'];
   readonly home: string | undefined;
   /** The proxy that the enforcement belongs to. */
   readonly host: EnforcementHost;
@@ -84,6 +85,7 @@ export function placeFor(deps: EnforcementDeps, { agent, session }: About): Plac
     home: deps.home,
     interactive: deps.isInteractive,
     canonical: deps.canonical,
+    findBelow: deps.findBelow,
     shell: shellOn(process.platform),
   };
 }

@@ -1,5 +1,6 @@
 // Who allows an effect: the rule that names the command, its own paths, or rules about files and hosts. And who denies it.
 import { describe, expect, test } from 'vitest';
+import type { Place } from '../../../src/policy/actions/action.ts';
 import { commandAction } from '../../../src/policy/actions/surfaces.ts';
 import { decide } from '../../../src/policy/decide.ts';
 import { loadPolicy } from '../../../src/policy/format/load.ts';
@@ -96,6 +97,30 @@ describe('walks and patterns do not reach what is denied', () => {
     ['git log -p -- .env', 'deny'],
   ])('%s: %s', (line, expected) => {
     expect(judged(policy, line), why(policy, line)).toBe(expected);
+  });
+});
+
+describe('a recursive search is asked about if a denied file lies below', () => {
+  const policy = policyOf('allow: [ "execute(rg|grep ...)" ]\ndeny: [ { path: ["**/.env", "**/*.pem"] } ]');
+  const FILES = ['/work/project/.env', '/work/project/src/a.ts', '/work/project/certs/server.pem'];
+  const findBelow: Place['findBelow'] = (root, seesHidden, isWanted) => {
+    const file = FILES.find((one) => one.startsWith(`${root}/`) && (seesHidden || !one.includes('/.')) && isWanted(one));
+    return root.endsWith('/huge') ? 'too many' : file === undefined ? undefined : { file };
+  };
+  test.each([
+    ['grep -rn KEY .', 'ask'],
+    ['grep -rn KEY src', 'allow'],
+    ['grep -rn KEY . --include=*.ts', 'allow'],
+    ['grep -rn KEY . --include=*.pem', 'ask'],
+    ['grep -n KEY src/a.ts', 'allow'],
+    ['rg KEY', 'ask'],
+    ['rg KEY src', 'allow'],
+    ["rg -g '*.ts' KEY", 'allow'],
+    ['rg KEY certs', 'ask'],
+    ['rg KEY huge', 'ask'],
+  ])('%s: %s', (line, expected) => {
+    const { verdict, why: reason } = decide(policy, commandAction({ ...PLACE, findBelow }, line));
+    expect(verdict, reason).toBe(expected);
   });
 });
 

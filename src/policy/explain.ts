@@ -1,7 +1,7 @@
 // For `policy explain`: an action from a user's description, and what a command does in words.
 import { ACTIONS, type Action, type ActionKind, type Operand, type Place } from './actions/action.ts';
 import { commandAction, mcpAction, pathAction, toolAction } from './actions/surfaces.ts';
-import type { Effect, FileEffect, FileEffectKind, Meaning } from './commands/effects.ts';
+import type { Effect, FileEffect, FileEffectKind, Meaning } from './commands/effect.ts';
 
 export type Described = {
   readonly command?: string | undefined;

@@ -1,6 +1,6 @@
 // The normal form of a request: the action an agent wants to take, how much of it is known, and how well.
 import type { Analysis } from '../commands/analyse.ts';
-import type { FileEffect, Meaning } from '../commands/effects.ts';
+import type { FileEffect, Meaning } from '../commands/effect.ts';
 import { actionPath } from '../commands/operands.ts';
 import { resolvePath } from '../paths/path.ts';
 

@@ -3,7 +3,8 @@ import { type Command as CommandNode, forEachChild, type HereDoc, parse, type Re
 import type { Command, Evidence, Operand, Place } from '../actions/action.ts';
 import { resolvePath } from '../paths/path.ts';
 import { programName } from './command-pattern.ts';
-import { type Meaning, meaningOf } from './effects.ts';
+import type { Meaning } from './effect.ts';
+import { meaningOf } from './effects.ts';
 import { isTameAssignment } from './environment.ts';
 import { crudeCommands, hasInvisible, hasLiveCharacter, isTooSlow, MAX_LINE_CHARACTERS } from './line-text.ts';
 import { actionPath, effectOperands, hostsOf, operandsOf } from './operands.ts';

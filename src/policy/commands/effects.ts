@@ -1,66 +1,11 @@
 // What a command does, by the program table: every word explained, or the first one that is not.
-import type { Operands, StatedEffect, WalkModifier, WordType } from './program.ts';
+import type { Effect, Meaning, Origin } from './effect.ts';
+import type { Operands, WalkModifier, WordType } from './program.ts';
 import { PROGRAM_TABLE } from './programs/index.ts';
 import { RUNNER_OPTIONS } from './programs/runner-options.ts';
-import { readAwk } from './scripts/awk.ts';
-import { type GitReading, readLineRange, readPathspec, readRevisionOrPath } from './scripts/git-words.ts';
-import { readJq } from './scripts/jq.ts';
-import { readSed, type ScriptReading } from './scripts/sed.ts';
 import { createTable, type Entry, type ProgramTable } from './table/lookup.ts';
 import { entryOf, type Given, type Parsed, parseWords, type Word } from './table/parse.ts';
-
-export type FileEffectKind = 'read' | 'names' | 'walk' | 'write' | 'modify' | 'append' | 'delete' | 'unpack';
-
-/** Where an effect comes from: only what a word names can be approved by a rule that spells the word out. */
-export type Origin = 'operand' | 'option' | 'unasked';
-
-export type FileEffect = {
-  readonly kind: FileEffectKind;
-  /** As written. `$repository/` stands for the root of git's repository. */
-  readonly path: string;
-  /** The directories entered before it: `git -C a`, `tar -C a -C b`. */
-  readonly entered: readonly string[];
-  readonly word: number;
-  readonly by: Origin;
-  /** The first spelling of the option it comes from. */
-  readonly option?: string | undefined;
-  readonly walks?: ReadonlySet<WalkModifier>;
-  /** Patterns that let a walk see hidden and ignored files: `rg -g`. */
-  readonly globs?: readonly string[];
-  /** An option asks for hidden files; not what the program does anyway. */
-  readonly isWidened?: boolean;
-  /** It sees hidden files, by an option or anyway. */
-  readonly seesHidden?: boolean;
-  /** Patterns for the names of the only files that it reads: `grep --include`. */
-  readonly includes?: readonly string[];
-  readonly isTracked?: boolean;
-  /** The path is a pattern of git's. */
-  readonly isPattern?: boolean;
-};
-
-export type Effect =
-  | FileEffect
-  | { readonly kind: 'run'; readonly program: string; readonly word: number; readonly by: Origin }
-  /** The project's own code: a script, its tests, its build. */
-  | { readonly kind: 'project'; readonly name: string; readonly word: number; readonly by: Origin; readonly isCode: boolean }
-  | { readonly kind: 'connect'; readonly host: string | undefined; readonly word: number; readonly by: Origin }
-  | { readonly kind: 'environment'; readonly word: number; readonly by: Origin }
-  /** Another command that this one starts. */
-  | { readonly kind: 'command'; readonly meaning: Meaning; readonly argv: readonly string[]; readonly word: number; readonly by: Origin };
-
-export type Meaning =
-  | { readonly isUnderstood: true; readonly parsed: Parsed; readonly effects: readonly Effect[] }
-  | { readonly isUnderstood: false; readonly isKnown: boolean; readonly word: string; readonly reason: string; readonly manual?: string };
-
-class NotUnderstood extends Error {
-  readonly word: string;
-  readonly reason: string;
-  constructor(word: string, reason: string) {
-    super(reason);
-    this.word = word;
-    this.reason = reason;
-  }
-}
+import { addFile, isFileKind, NotUnderstood, type Reading, readValue, state } from './word-effects.ts';
 
 const MAX_NESTED = 8;
 
@@ -83,15 +28,6 @@ export function meaningOf(
     throw error;
   }
 }
-
-type Reading = {
-  readonly parsed: Parsed;
-  readonly effects: Effect[];
-  readonly scope: Pick<FileEffect, 'walks' | 'globs' | 'isWidened' | 'seesHidden' | 'includes'>;
-  readonly isTracked: boolean;
-  entered: readonly string[];
-  readonly nested: (argv: readonly string[]) => Meaning;
-};
 
 function effectsOf(parsed: Parsed, argv: readonly string[], table: ProgramTable, depth: number): Effect[] {
   const { entry, given } = parsed;
@@ -221,9 +157,10 @@ function readAsOperands(reading: Reading, form: Operands, isGiven: (name: string
   const start = reading.parsed.operands[0]?.index;
   const type = form.rest === undefined ? undefined : turned(reading.parsed.entry, form.rest, isGiven);
   if (start === undefined || type === undefined || !isFileKind(type)) return;
-  for (const { word, values } of reading.parsed.given)
-    for (const { text, index } of [word, ...values])
-      if (index > start && text.includes('/')) addFile(reading, type, text, index, 'operand', undefined);
+  for (const { word, values, isAttached } of reading.parsed.given)
+    for (const { text, index } of isAttached ? [word] : [word, ...values])
+      if (index > start && (text.startsWith('-') ? text.includes('/') : /[./]/.test(text)))
+        addFile(reading, type, text, index, 'operand', undefined);
 }
 
 function turned(entry: Entry, type: WordType, isGiven: (name: string) => boolean): WordType {
@@ -243,146 +180,12 @@ function readPassed(reading: Reading, words: readonly Word[]): void {
 
 function addCommand(reading: Reading, words: readonly Word[], by: Origin): void {
   const argv = words.map(({ text }) => text);
-  reading.effects.push({ kind: 'command', meaning: reading.nested(argv), argv, word: words[0]?.index ?? 0, by });
-}
-
-const FILE_KINDS: ReadonlySet<string> = new Set(['read', 'names', 'walk', 'write', 'modify', 'append', 'delete', 'unpack']);
-const isFileKind = (type: WordType): type is FileEffectKind => FILE_KINDS.has(type);
-const NUMBER = /^[-+]?\d+(\.\d+)?([kKMGTPEbcw]i?B?|ms|[smhd])?$/;
-
-function readValue(reading: Reading, type: WordType, word: Word, by: Origin, option: string | undefined): void {
-  const { text, index } = word;
-  if (isFileKind(type)) return addFile(reading, type, text, index, by, option);
-  switch (type) {
-    case 'none':
-    case 'text':
-    case 'date':
-    case 'pattern':
-    case 'glob':
-      return;
-    case 'number':
-      if (!NUMBER.test(text)) throw new NotUnderstood(text, 'not a number');
-      return;
-    case 'revision':
-      if (text.startsWith('-')) throw new NotUnderstood(text, 'not a revision');
-      return;
-    case 'enter':
-      reading.entered = [...reading.entered, text];
-      return addFile(reading, 'names', '.', index, by, option);
-    case 'run':
-      reading.effects.push({ kind: 'run', program: text, word: index, by });
-      return;
-    case 'url':
-      reading.effects.push({ kind: 'connect', host: hostOfUrl(text), word: index, by });
-      return;
-    case 'host':
-      if (!/^(?:[\w.-]+@)?[A-Za-z0-9][\w.-]*$/.test(text)) throw new NotUnderstood(text, 'not the name of a host');
-      reading.effects.push({ kind: 'connect', host: text.replace(/^.*@/, '').toLowerCase(), word: index, by });
-      return;
-    case 'env':
-      reading.effects.push({ kind: 'environment', word: index, by });
-      return;
-    case 'data': {
-      const file = /(?:^|=)[@<](.+)$/s.exec(text)?.[1];
-      if (file !== undefined) addFile(reading, 'read', file, index, by, option);
-      return;
-    }
-    case 'revision-or-path':
-      return addGit(reading, readRevisionOrPath(text), word, by, option);
-    case 'pathspec':
-      return addGit(reading, readPathspec(text), word, by, option);
-    case 'line-range':
-      return addGit(reading, readLineRange(text), word, by, option);
-    case 'script:sed':
-      return addScript(reading, readSed(text), word, by, option);
-    case 'script:jq':
-      return addScript(reading, readJq(text), word, by, option);
-    case 'script:awk':
-      return addScript(reading, readAwk(text), word, by, option);
-    case 'script:shell':
-      throw new NotUnderstood(text, 'a command line inside a word');
-    case 'command':
-      throw new NotUnderstood(text, 'another command');
-    default:
-  }
-  if (type.startsWith('one:')) {
-    if (!type.slice(4).split(',').includes(text)) throw new NotUnderstood(text, `not one of ${type.slice(4)}`);
-  } else if (type.startsWith('project:')) {
-    reading.effects.push({
-      kind: 'project',
-      name: text,
-      word: index,
-      by,
-      isCode: reading.parsed.entry.parse === 'first' || by === 'option',
-    });
-    addFile(reading, 'read', text, index, by, option);
-  } else if (!type.startsWith('sets:')) throw new NotUnderstood(text, type.replace(/^unclear:/, ''));
-}
-
-function hostOfUrl(text: string): string {
-  // Braces and brackets stand for several addresses (curl); a name before the host is for signing in.
-  const host = /^https?:\/\/([A-Za-z0-9.-]+)(:\d+)?([/?#][^[\]{}\s\\]*)?$/i.exec(text)?.[1];
-  if (host === undefined) throw new NotUnderstood(text, 'not a plain http or https address');
-  return host.toLowerCase().replace(/\.$/, '');
-}
-
-function addFile(reading: Reading, kind: FileEffectKind, path: string, word: number, by: Origin, option: string | undefined): void {
-  // Standard input or output.
-  if (path === '-' && kind !== 'delete') return;
-  // tar takes `host:file` for an archive on another machine.
-  if (reading.parsed.entry.parse === 'tar' && option === '-f' && path.includes(':')) throw new NotUnderstood(path, 'an archive elsewhere');
-  reading.effects.push({
-    kind,
-    path,
-    entered: reading.entered,
-    word,
-    by,
-    option,
-    ...((kind === 'walk' || kind === 'names') && reading.scope),
-    ...(reading.isTracked && { isTracked: true }),
-  });
-}
-
-function addGit(reading: Reading, found: GitReading, { text, index }: Word, by: Origin, option: string | undefined): void {
-  if ('reason' in found) throw new NotUnderstood(text, found.reason);
-  for (const { path, isFromRoot, isPattern } of found.paths)
-    reading.effects.push({
-      kind: 'read',
-      path: isFromRoot ? `$repository/${path}` : path,
-      entered: reading.entered,
-      word: index,
-      by,
-      option,
-      isTracked: true,
-      isPattern,
-    });
-}
-
-function addScript(reading: Reading, found: ScriptReading, { text, index }: Word, by: Origin, option: string | undefined): void {
-  if ('reason' in found) throw new NotUnderstood(text, found.reason);
-  for (const effect of found.effects) {
-    if (effect.kind === 'environment') reading.effects.push({ kind: 'environment', word: index, by });
-    // A script is no file name: what it writes is as unexpected as what an option writes.
-    else addFile(reading, effect.kind, effect.path, index, effect.kind === 'write' ? 'option' : by, option ?? 'script');
-  }
-}
-
-function state(reading: Reading, effect: StatedEffect, by: Origin): void {
-  const at = { word: -1, by };
-  switch (effect.kind) {
-    case 'run':
-      reading.effects.push({ kind: 'run', program: effect.program, ...at });
-      return;
-    case 'project':
-      reading.effects.push({ kind: 'project', name: effect.name, isCode: false, ...at });
-      return;
-    case 'connect':
-      reading.effects.push({ kind: 'connect', host: effect.host, ...at });
-      return;
-    case 'environment':
-      reading.effects.push({ kind: 'environment', ...at });
-      return;
-    default:
-      addFile(reading, effect.kind, effect.path, -1, by, undefined);
-  }
+  const { entry } = reading.parsed;
+  if (entry.data.stdin === 'names') throw new NotUnderstood(argv[0] ?? '', 'the rest of its words come from standard input');
+  // find and fd put the names they find into it, among them links that lead elsewhere.
+  const isFilledIn = by === 'option' && entry.parse !== 'first';
+  const meaning: Meaning = isFilledIn
+    ? { isUnderstood: false, isKnown: true, word: argv[0] ?? '', reason: 'its files are those that the search finds', manual: entry.manual }
+    : reading.nested(argv);
+  reading.effects.push({ kind: 'command', meaning, argv, word: words[0]?.index ?? 0, by });
 }

@@ -1,7 +1,7 @@
 // Which files a command uses, resolved against its directory: by its effects, or, if it is not understood, every word that could be a file.
 import type { Access, Evidence, Operand, Place } from '../actions/action.ts';
 import { hostOf, resolvePath } from '../paths/path.ts';
-import type { Effect, FileEffect, FileEffectKind, Meaning } from './effects.ts';
+import type { Effect, FileEffect, FileEffectKind, Meaning } from './effect.ts';
 import { GIT_READERS, NOT_FILES, READERS } from './programs.ts';
 
 const ACCESS: Readonly<Record<FileEffectKind, Access>> = {

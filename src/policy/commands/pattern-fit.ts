@@ -2,7 +2,7 @@
 
 import { compileNameGlob } from '../paths/name-glob.ts';
 import { type CommandPattern, isPlainWord } from './command-pattern.ts';
-import type { Effect, Meaning } from './effects.ts';
+import type { Effect, Meaning } from './effect.ts';
 import { PROGRAM_TABLE } from './programs/index.ts';
 import type { ProgramTable } from './table/lookup.ts';
 import { entryOf, type Given, type Parsed, parseWords, type Word } from './table/parse.ts';

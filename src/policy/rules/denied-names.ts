@@ -1,6 +1,6 @@
 // What deny and ask rules say about files that a command reaches without naming them: below a directory, or through a pattern.
 import type { Action, Operand } from '../actions/action.ts';
-import type { FileEffect } from '../commands/effects.ts';
+import type { FileEffect } from '../commands/effect.ts';
 import { compileNameGlob, type NameGlob } from '../paths/name-glob.ts';
 import { isInside } from '../paths/path.ts';
 import type { PathGlob } from '../paths/path-glob.ts';

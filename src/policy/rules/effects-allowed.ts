@@ -1,6 +1,6 @@
 // Whether a rule that names a command allows all its effects.
 import type { Action, Command, Operand } from '../actions/action.ts';
-import type { Effect, FileEffect, Meaning } from '../commands/effects.ts';
+import type { Effect, FileEffect, Meaning } from '../commands/effect.ts';
 import type { Fit } from '../commands/pattern-fit.ts';
 import { isInside } from '../paths/path.ts';
 import { executableConfig } from '../paths/path-glob.ts';

@@ -1,6 +1,7 @@
 // The effects of commands by a small program table: conventions, operands by position and meaning, small languages.
 import { describe, expect, test } from 'vitest';
-import { type Effect, meaningOf } from '../../../src/policy/commands/effects.ts';
+import type { Effect } from '../../../src/policy/commands/effect.ts';
+import { meaningOf } from '../../../src/policy/commands/effects.ts';
 import { FIXTURE } from './fixture-table.ts';
 
 /** `read a, write b`; unasked effects in brackets; `? word` if it is not understood. */
@@ -52,6 +53,7 @@ const CASES: readonly (readonly [string | readonly string[], string])[] = [
   ['head --lines=5 a', 'read a'],
   // A tool that stops at the first operand reads the value as a file.
   ['head a -k ../../x', 'read a, read ../../x'],
+  ['head a -k .env', 'read a, read .env'],
   ['ls', 'names .'],
   ['ls -la src', 'names src'],
   ['ls --color a', 'names a'],
@@ -119,6 +121,11 @@ const CASES: readonly (readonly [string | readonly string[], string])[] = [
   [['awk', '$1 > 5', 'a'], 'read a'],
   [['awk', '{print > "x"}', 'a'], '? {print > "x"}'],
   [['awk', '{print $1,\n$2 > "x"}', 'a'], '? {print $1,\n$2 > "x"}'],
+  [['awk', '{if (0) /"/; print "a" > "b"; /"/}', 'a'], '? {if (0) /"/; print "a" > "b"; /"/}'],
+  [['awk', '{if (0) ; else /"/; print "a" > "b"; /"/}', 'a'], '? {if (0) ; else /"/; print "a" > "b"; /"/}'],
+  [['awk', '{i++ /"/; print "a" > "b"; /"/}', 'a'], '? {i++ /"/; print "a" > "b"; /"/}'],
+  [['awk', '{print $1 / 2}', 'a'], 'read a'],
+  [['awk', '/x/ {n++} END {print n}', 'a'], 'read a'],
   [['awk', 'BEGIN{system("id")}'], '? BEGIN{system("id")}'],
   [['awk', '{"id" | getline x}'], '? {"id" | getline x}'],
   [['awk', '{print ENVIRON["X"]}', 'a'], 'environment, read a'],
@@ -127,7 +134,7 @@ const CASES: readonly (readonly [string | readonly string[], string])[] = [
   ['find src -name x -type f', 'walk src'],
   ['find src -delete', 'delete src, walk src'],
   ['find src -fprint out', 'write out, walk src'],
-  [['find', '.', '-exec', 'cat', '{}', ';'], 'command <read {}>, walk .'],
+  [['find', '.', '-exec', 'cat', '{}', ';'], 'command <? cat>, walk .'],
   [['find', '.', '-exec', 'evil', '{}', '+'], 'command <? evil>, walk .'],
   ['find . -exec cat a', '? -exec'],
   ['find -name x src', 'walk src'],

@@ -4,7 +4,9 @@ import type { ScriptReading } from './sed.ts';
 const BEYOND = /^(getline|system|close|fflush|function|func|ARGV|ARGC|ARGIND|FUNCTAB|SYMTAB|PROCINFO|load|include|namespace|extension)$/;
 const TOKEN = /\s*(?:"|[A-Za-z_]\w*|\d[\w.]*|\|\||&&|>=|<=|==|!=|!~|\n|[^\s])/gy;
 /** After these a slash begins a pattern; after anything else it divides. */
-const BEFORE_PATTERN = /^$|^[{(,;!~}&|?:=<>+\-*%^\n]$|^(\|\||&&|!=|==|<=|>=|!~|print|printf|return|in)$/;
+const BEFORE_PATTERN = /^$|^[{(,;!~}&|?:=<>*%^\n]$|^(\|\||&&|!=|==|<=|>=|!~|print|printf|return|in|else|do|case)$/;
+/** After these it is one or the other, by what comes before them: `if (x) /y/`, `(x) / y`, `i++ / 2`. */
+const BEFORE_EITHER = /^[)+\-$]$/;
 
 export function readAwk(program: string): ScriptReading {
   let isEnvironment = false;
@@ -25,7 +27,8 @@ export function readAwk(program: string): ScriptReading {
       const end = endOf(program, at, '/');
       if (end === undefined) return { reason: 'a pattern that does not end' };
       at = end;
-    } else if (/^[|@#`'\\]$/.test(token) || BEYOND.test(token)) return { reason: `"${token}"` };
+    } else if (token === '/' && BEFORE_EITHER.test(before)) return { reason: 'a slash that may begin a pattern' };
+    else if (/^[|@#`'\\]$/.test(token) || BEYOND.test(token)) return { reason: `"${token}"` };
     else if (token === '>' && isPrinting) return { reason: 'it prints to a file' };
     else if (token === 'ENVIRON') isEnvironment = true;
     else if (token === 'print' || token === 'printf') isPrinting = true;

@@ -14,7 +14,7 @@ export const GIT_PROGRAMS: readonly Program[] = [
     parse: 'git',
     before: optionList({
       none: `
-        -P --no-pager, --no-replace-objects, --bare, --literal-pathspecs, --glob-pathspecs, --noglob-pathspecs, --icase-pathspecs,
+        -P --no-pager, --no-replace-objects, --literal-pathspecs, --glob-pathspecs, --noglob-pathspecs, --icase-pathspecs,
         --no-optional-locks, -v --version, -h --help, --html-path, --man-path, --info-path`,
       enter: '-C=',
       'unclear:configuration can name programs to run': '-c=, --config-env=',

@@ -1,6 +1,7 @@
 // The verdict: the strictest matching rule wins, wherever it is, and an error is never an allow.
 import type { Action } from './actions/action.ts';
 import { isEvident, type Subject, subjectsOf } from './actions/subjects.ts';
+import type { Meaning } from './commands/effect.ts';
 import { EXECUTABLE_CONFIG } from './paths/executable-config.ts';
 import { isInside } from './paths/path.ts';
 import type { LayeredRule, LayerName, Policy } from './policy.ts';
@@ -90,7 +91,9 @@ function evaluate(policy: Policy, action: Action): Evaluation {
   const isClear =
     opaque.length === 0 &&
     subjectsOf(action).length > 0 &&
-    subjectsOf(action).every((subject) => isKnown(subject, action) && (isUnderstood(subject) || !deniesAnything(policy)));
+    subjectsOf(action).every(
+      (subject) => isKnown(subject, action) && (!deniesAnything(policy) || isClearlyHarmless(subject, action, policy)),
+    );
   if (fallback === 'allow' && isClear)
     return { verdict: 'allow', rule: undefined, why: 'no rule matches; the default is allow', matches, opaque };
   return { verdict: 'ask', rule: undefined, why: `no rule settles it${doubt}`, matches, opaque };
@@ -103,8 +106,19 @@ function deniesAnything({ strict }: Policy): boolean {
   );
 }
 
-function isUnderstood(subject: Subject): boolean {
-  return subject.kind !== 'command' || subject.command.meaning.isUnderstood || subject.command.argv[0] === 'cd';
+/** Every word is understood, no other program is named that could do anything, and no walk reaches what is denied. */
+function isClearlyHarmless(subject: Subject, action: Action, { strict }: Policy): boolean {
+  if (subject.kind !== 'command') return true;
+  const { meaning, operands } = subject.command;
+  return isUnderstood(meaning) && operands.every((operand) => deniedNames(strict).reachedBy(operand, action) === undefined);
+}
+
+function isUnderstood(meaning: Meaning): boolean {
+  if (!meaning.isUnderstood) return false;
+  return meaning.effects.every((effect) => {
+    if (effect.kind === 'command') return isUnderstood(effect.meaning);
+    return effect.kind !== 'run' || effect.by === 'unasked';
+  });
 }
 
 /** A default that allows needs a definite subject: an action of unknown shape could be one that a rule denies. */

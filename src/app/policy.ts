@@ -15,6 +15,7 @@ import type { Redactor } from '../redaction/redact.ts';
 import { createSerialQueue } from '../serial-queue.ts';
 import { createRemembered, hashKey, rememberedFile } from '../store/remembered-answers.ts';
 import { canonicalPath } from '../workspace/canonical.ts';
+import { findBelow } from '../workspace/find-below.ts';
 import { type Notify, notifyOnce } from './events.ts';
 import { type LayerSources, type ReadLayer, readLayers, usable } from './policy-layers.ts';
 
@@ -137,6 +138,7 @@ export async function enforcePolicy({
         audit,
         remembered: createRemembered(stateDir, { redact, onProblem }),
         canonical: canonicalPath,
+        findBelow,
         home: canonicalOr(os.homedir()),
       }),
     use: (wanted) => reload({ policies: wanted }),

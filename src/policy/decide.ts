@@ -1,9 +1,13 @@
 // The verdict: the strictest matching rule wins, wherever it is, and an error is never an allow.
 import type { Action } from './actions/action.ts';
 import { isEvident, type Subject, subjectsOf } from './actions/subjects.ts';
+import type { Meaning } from './commands/effect.ts';
+import { EXECUTABLE_CONFIG } from './paths/executable-config.ts';
 import { isInside } from './paths/path.ts';
 import type { LayeredRule, LayerName, Policy } from './policy.ts';
 import { covers } from './rules/covers.ts';
+import { deniedNames } from './rules/denied-names.ts';
+import type { Permits } from './rules/effects-allowed.ts';
 import type { Verdict } from './rules/rule.ts';
 import { indexOf } from './rules/rule-index.ts';
 import { touches } from './rules/touches.ts';
@@ -15,6 +19,8 @@ export type MatchedRule = {
   readonly line: number;
   readonly layer: LayerName;
   readonly reason: string | undefined;
+  /** `execute!(…)`: what the command does was not judged. */
+  readonly isTrusted?: true;
 };
 
 export type Decision = {
@@ -62,7 +68,7 @@ function evaluate(policy: Policy, action: Action): Evaluation {
     .naming(programs)
     .filter(({ rule }) => touches(rule, action));
   const blocked = new Set<string>();
-  const { isAllowed, used } = allowed(policy.allow, action, (reason) => blocked.add(reason));
+  const { isAllowed, used } = allowed(policy, action, (reason) => blocked.add(reason));
   const matches = [
     ...strict.filter(({ rule }) => rule.verdict === 'deny'),
     ...strict.filter(({ rule }) => rule.verdict === 'ask'),
@@ -82,10 +88,37 @@ function evaluate(policy: Policy, action: Action): Evaluation {
   const fallback = policy.default;
   if (fallback === 'deny')
     return { verdict: 'deny', rule: undefined, why: `no rule allows it${doubt}; the default is deny`, matches, opaque };
-  const isClear = opaque.length === 0 && subjectsOf(action).length > 0 && subjectsOf(action).every((subject) => isKnown(subject, action));
+  const isClear =
+    opaque.length === 0 &&
+    subjectsOf(action).length > 0 &&
+    subjectsOf(action).every(
+      (subject) => isKnown(subject, action) && (!deniesAnything(policy) || isClearlyHarmless(subject, action, policy)),
+    );
   if (fallback === 'allow' && isClear)
     return { verdict: 'allow', rule: undefined, why: 'no rule matches; the default is allow', matches, opaque };
   return { verdict: 'ask', rule: undefined, why: `no rule settles it${doubt}`, matches, opaque };
+}
+
+/** Something is denied: what is not understood could be just that. */
+function deniesAnything({ strict }: Policy): boolean {
+  return strict.some(
+    ({ rule, layer }) => layer !== 'built-in' && (rule.commands ?? rule.paths ?? rule.hosts ?? rule.actions) !== undefined,
+  );
+}
+
+/** Every word is understood, no other program is named that could do anything, and no walk reaches what is denied. */
+function isClearlyHarmless(subject: Subject, action: Action, { strict }: Policy): boolean {
+  if (subject.kind !== 'command') return true;
+  const { meaning, operands } = subject.command;
+  return isUnderstood(meaning) && operands.every((operand) => deniedNames(strict).reachedBy(operand, action) === undefined);
+}
+
+function isUnderstood(meaning: Meaning): boolean {
+  if (!meaning.isUnderstood) return false;
+  return meaning.effects.every((effect) => {
+    if (effect.kind === 'command') return isUnderstood(effect.meaning);
+    return effect.kind !== 'run' || effect.by === 'unasked';
+  });
 }
 
 /** A default that allows needs a definite subject: an action of unknown shape could be one that a rule denies. */
@@ -94,17 +127,36 @@ function isKnown(subject: Subject, action: Action): boolean {
   return isEvident(subject, action) && (subject.kind !== 'whole' || isNothingElse);
 }
 
-function allowed(rules: readonly LayeredRule[], action: Action, blocked: (reason: string) => void) {
+function allowed(policy: Policy, action: Action, blocked: (reason: string) => void) {
+  const rules = policy.allow;
+  const permits = permitsOf(policy, action);
   const used = new Set<LayeredRule>();
   const subjects = subjectsOf(action);
   let isAllowed = subjects.length > 0;
   for (const subject of subjects) {
     const candidates = subject.kind === 'command' ? indexOf(rules).naming([subject.command.program]) : indexOf(rules).others;
-    const found = candidates.filter(({ rule }) => covers(rule, subject, action, blocked));
+    const found = candidates.filter(({ rule }) => covers(rule, subject, action, permits, blocked));
     for (const rule of found) used.add(rule);
     if (found.length === 0 && !isHarmless(subject, action)) isAllowed = false;
   }
   return { isAllowed: isAllowed && used.size > 0, used: used.size === 0 ? [] : rules.filter((rule) => used.has(rule)) };
+}
+
+function permitsOf(policy: Policy, action: Action): Permits {
+  const others = () => indexOf(policy.allow).others;
+  const nothing = () => undefined;
+  const permits: Permits = {
+    path: (as, path) => others().some(({ rule }) => covers(rule, { kind: 'path', path, as }, action, permits, nothing)),
+    config: (as, path) =>
+      others().some(
+        ({ rule }) =>
+          rule.paths?.some(({ source }) => source === EXECUTABLE_CONFIG || !/[*?{[]/.test(source)) &&
+          covers(rule, { kind: 'path', path, as }, action, permits, nothing),
+      ),
+    host: (host) => others().some(({ rule }) => covers(rule, { kind: 'host', host, as: 'fetch' }, action, permits, nothing)),
+    denied: deniedNames(policy.strict),
+  };
+  return permits;
 }
 
 // `cd src && npm test`: changing to a directory inside the session's does nothing by itself, and what follows is evaluated where it runs.
@@ -121,10 +173,10 @@ function doubtOf(action: Action, blocked: ReadonlySet<string>): string {
   return action.evidence === 'title' || action.evidence === 'none' ? ', and the agent gives too little detail to allow it' : '';
 }
 
-function ruleExplanation({ verdict, id, file, line, reason }: MatchedRule): string {
-  return `${verdict} by rule ${id} (${file}:${line})${reason === undefined ? '' : `: ${reason}`}`;
+function ruleExplanation({ verdict, id, file, line, reason, isTrusted }: MatchedRule): string {
+  return `${verdict} by rule ${id} (${file}:${line})${isTrusted ? ', which trusts it with any arguments' : ''}${reason === undefined ? '' : `: ${reason}`}`;
 }
 
-function shown({ rule: { verdict, id, file, line, reason }, layer }: LayeredRule): MatchedRule {
-  return { verdict, id, file, line, layer, reason };
+function shown({ rule: { verdict, id, file, line, reason, isTrusted }, layer }: LayeredRule): MatchedRule {
+  return { verdict, id, file, line, layer, reason, ...(isTrusted && { isTrusted: true as const }) };
 }

@@ -215,7 +215,7 @@ describe('other surfaces', () => {
   });
 
   test('a server that a client wants started is a program like any other', () => {
-    const policy = policyOf('allow: [ "execute(docs-mcp ...)" ]\ndeny: [ { tool: "mcp-server:evil" } ]');
+    const policy = policyOf('allow: [ "execute!(docs-mcp ...)" ]\ndeny: [ { tool: "mcp-server:evil" } ]');
     expect(verdict(policy, startAction(PLACE, ['docs-mcp', '--stdio'], 'docs'))).toBe('allow');
     expect(verdict(policy, startAction(PLACE, ['node', 'server.js'], 'other'))).toBe('ask');
     expect(verdict(policy, startAction(PLACE, ['docs-mcp'], 'evil'))).toBe('deny');

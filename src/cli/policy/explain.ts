@@ -2,13 +2,14 @@
 import os from 'node:os';
 import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { ACTIONS, type Action, type ActionKind, type Place } from '../../policy/actions/action.ts';
+import { ACTIONS, type Action, type ActionKind, type Place, shellOn } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
 import { type Decision, decide } from '../../policy/decide.ts';
-import { describedAction, isAction } from '../../policy/explain.ts';
+import { describedAction, describedMeaning, isAction } from '../../policy/explain.ts';
 import { didYouMean } from '../../policy/format/nearest.ts';
 import { combine } from '../../policy/rules/layers.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
+import { findBelow } from '../../workspace/find-below.ts';
 import { CommandFailure } from '../failure.ts';
 import { readInput } from '../resolve-config.ts';
 import { readPolicyOrComplain } from './check.ts';
@@ -54,6 +55,8 @@ async function requested(flags: ExplainFlags): Promise<{ readonly action: Action
     home: canonicalOr(home),
     interactive: flags.headless !== true,
     canonical: canonicalPath,
+    findBelow,
+    shell: shellOn(process.platform),
   };
   if (flags.frame !== undefined) return requestInFrame(flags.frame, place);
   const { command, path: file, tool } = flags;
@@ -97,13 +100,14 @@ function shown({ kind: action, commands, paths, ...rest }: Action) {
   return {
     action,
     ...rest,
-    commands: commands.map(({ argv, where, isLiteral, evidence, cwds, operands }) => ({
+    commands: commands.map(({ argv, where, isLiteral, evidence, cwds, operands, meaning, redirects }) => ({
       argv,
       where,
       isLiteral,
       evidence,
       cwds,
       files: [...new Set(operands.map((operand) => operand.path))],
+      ...describedMeaning(meaning, redirects),
     })),
     paths: paths.map(({ path: file, access, evidence }) => ({ path: file, access, evidence })),
   };
@@ -117,10 +121,13 @@ function printExplanation(policy: string, action: Action, decision: Decision, ti
   row('action', `${action.kind} (evidence: ${action.evidence}${tier === undefined ? '' : `; ${tier}`})`);
   row('tool', action.tool);
   row('mcp', action.mcp && `${action.mcp.server}:${action.mcp.tool}`);
-  for (const { argv, where, operands } of action.commands) {
-    const files = [...new Set(operands.map((operand) => operand.path))];
+  for (const { argv, where, operands, meaning, redirects } of action.commands) {
     row('command', `${argv.map(quoted).join(' ')}${where === 'within' ? '   (nested)' : ''}`);
+    const { effects = [], notUnderstood } = describedMeaning(meaning, redirects);
+    for (const { does, what, unasked } of effects) row('', `${does.padEnd(9)}${what}${unasked ? '   (unasked)' : ''}`);
+    const files = meaning.isUnderstood ? [] : [...new Set(operands.map((operand) => operand.path))];
     if (files.length > 0) row('', `files: ${files.join(', ')}`);
+    if (notUnderstood !== undefined && where === 'line') row('', `not understood: ${quoted(notUnderstood.word)} (${notUnderstood.reason})`);
   }
   for (const { path: file, access, evidence } of action.paths) row('path', `${file} (${access}, ${evidence})`);
   for (const host of action.hosts) row('host', host);

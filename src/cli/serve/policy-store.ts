@@ -10,10 +10,12 @@ import type { PolicySource } from '../../config/config.ts';
 import { userConfigFile } from '../../config/discover.ts';
 import type { PolicyPlace, PolicyStore } from '../../console/actions/policy-store.ts';
 import type { SessionRow } from '../../console/protocol/state.ts';
+import { shellOn } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
 import { createSerialQueue } from '../../serial-queue.ts';
 import { readToEdit, saveEdited } from '../../setup/edit-file.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
+import { findBelow } from '../../workspace/find-below.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 import { pastInRecording, pastInTranscripts } from './past-requests.ts';
 
@@ -69,6 +71,8 @@ export function policyStore({ policy, otherwise, stateDir, stored }: PolicyStore
     home: canonicalOr(os.homedir()),
     interactive: true,
     canonical: canonicalPath,
+    findBelow,
+    shell: shellOn(process.platform),
   });
   function found(): PolicyPlace {
     const at = place();

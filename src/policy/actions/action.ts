@@ -1,5 +1,6 @@
 // The normal form of a request: the action an agent wants to take, how much of it is known, and how well.
 import type { Analysis } from '../commands/analyse.ts';
+import type { FileEffect, Meaning } from '../commands/effect.ts';
 import { actionPath } from '../commands/operands.ts';
 import { resolvePath } from '../paths/path.ts';
 
@@ -44,8 +45,12 @@ export type ActionPath = {
   readonly isUnfollowed?: true;
 };
 
-/** A file operand of a command, with the index of the word it came from. */
-export type Operand = ActionPath & { readonly word: number };
+/** A file that a command uses, with the index of the word it came from; -1 for a redirection and for what the program does unasked. */
+export type Operand = ActionPath & {
+  readonly word: number;
+  /** What the command does to it; undefined if the command is not understood and the word is only taken for a file. */
+  readonly effect?: FileEffect | undefined;
+};
 
 export type Command = {
   /** The words as the program receives them, without quotes. If they are not literal, the closest reading. */
@@ -62,7 +67,11 @@ export type Command = {
   /** The directories it may run in; several after a `cd` that may have failed. */
   readonly cwds: readonly string[];
   readonly operands: readonly Operand[];
+  /** Files that the shell opens for it. */
+  readonly redirects: readonly Operand[];
   readonly hosts: readonly string[];
+  /** What its words mean, by the program table. */
+  readonly meaning: Meaning;
 };
 
 export type McpCall = {
@@ -96,7 +105,15 @@ export type Action = {
   /** The shell lines, argvs and addresses exactly as given: a remembered answer covers only these. */
   readonly texts: readonly string[];
   readonly evidence: Evidence;
+  readonly findBelow?: FindBelow | undefined;
 };
+
+/** The file that was found, or that there are too many to look at; undefined if there is none. */
+export type FindBelow = (
+  root: string,
+  seesHidden: boolean,
+  isWanted: (file: string) => boolean,
+) => { readonly file: string } | 'too many' | undefined;
 
 /** Where an action takes place and who takes it: what the caller knows and the request does not contain. */
 export type Place = {
@@ -113,12 +130,20 @@ export type Place = {
    * normalised as text. If it throws, the action is opaque.
    */
   readonly canonical?: ((path: string) => string) | undefined;
+  /**
+   * Looks for a file below a directory, without following links. Without it, a recursive search is judged by its directory alone.
+   */
+  readonly findBelow?: FindBelow | undefined;
   /** `unknown` (PowerShell, cmd, fish) makes every shell line opaque: only Bash's grammar is understood. */
   readonly shell?: 'posix' | 'unknown';
 };
 
+/** The agent's shell, by where it runs. What Windows runs is never read as Bash. */
+export const shellOn = (platform: string): 'posix' | 'unknown' => (platform === 'win32' ? 'unknown' : 'posix');
+
 // Builds an `Action`. An error while reading the request becomes an action that nothing allows.
-export type Facts = Partial<Omit<Action, 'agent' | 'session' | 'cwd' | 'home' | 'interactive'>> & Pick<Action, 'kind' | 'evidence'>;
+export type Facts = Partial<Omit<Action, 'agent' | 'session' | 'cwd' | 'home' | 'interactive' | 'findBelow'>> &
+  Pick<Action, 'kind' | 'evidence'>;
 
 export function buildAction(place: Place, facts: () => Facts): Action {
   const empty: Action = {
@@ -138,6 +163,7 @@ export function buildAction(place: Place, facts: () => Facts): Action {
     hosts: [],
     texts: [],
     evidence: 'none',
+    ...(place.findBelow && { findBelow: place.findBelow }),
   };
   try {
     const given = facts();

@@ -2,6 +2,7 @@
 // evidence is `raw`.
 
 import { analyseArgv, analyseLine } from '../commands/analyse.ts';
+import { isTameVariable } from '../commands/environment.ts';
 import { actionPath } from '../commands/operands.ts';
 import { hostOf, resolvePath } from '../paths/path.ts';
 import { type Action, type ActionKind, buildAction, directoryIn, type McpCall, type Place } from './action.ts';
@@ -24,9 +25,6 @@ export function commandAction(place: Place, line: string, cwd: string = place.cw
     ...analyseLine(line, resolvePath(place.cwd, cwd), place, 'raw'),
   }));
 }
-
-/** Variables that change how a program prints, not what it does. */
-const TAME_VARIABLES = /^(CI|NO_COLOR|FORCE_COLOR|CLICOLOR|TERM|COLUMNS|LINES|LANG|LC_\w+|TZ)$/;
 
 export type TerminalRequest = {
   readonly command: string;
@@ -58,7 +56,7 @@ export function terminalAction(place: Place, { command, args = [], env = [], cwd
         ...opaque,
         ...analysis.opaque,
         ...(isPlain ? [] : ['words that a shell would read differently']),
-        ...(env.every(({ name }) => TAME_VARIABLES.test(name)) ? [] : ['variables of the environment are set']),
+        ...(env.every(({ name }) => isTameVariable(name)) ? [] : ['variables of the environment are set']),
       ],
     };
   });

@@ -1,10 +1,13 @@
 // Reads a shell line as a list of commands, with every reason why the list may be incomplete.
-import { type Command as CommandNode, forEachChild, parse, type Redirection, type SyntaxNode } from 'unbash';
+import { type Command as CommandNode, forEachChild, type HereDoc, parse, type Redirection, type SyntaxNode } from 'unbash';
 import type { Command, Evidence, Operand, Place } from '../actions/action.ts';
 import { resolvePath } from '../paths/path.ts';
 import { programName } from './command-pattern.ts';
+import type { Meaning } from './effect.ts';
+import { meaningOf } from './effects.ts';
+import { isTameAssignment } from './environment.ts';
 import { crudeCommands, hasInvisible, hasLiveCharacter, isTooSlow, MAX_LINE_CHARACTERS } from './line-text.ts';
-import { actionPath, hostsOf, operandsOf } from './operands.ts';
+import { actionPath, effectOperands, hostsOf, operandsOf } from './operands.ts';
 import { STATE_BUILTINS } from './programs.ts';
 import { unwrap } from './unwrap.ts';
 import { readWord } from './words.ts';
@@ -16,9 +19,11 @@ const MAX_NESTING = 24;
 /** Per line, including nested commands: more would block every session of the proxy during the analysis. */
 const MAX_COMMANDS = 5000;
 const MAX_WORDS = 10_000;
-/** Each is looked up on the disk, once for every directory the command may run in. */
+/** For every directory the command may run in. */
 const MAX_OPERANDS = 5000;
 const MAX_CWDS = 16;
+/** Beyond these a line is read for denies only. Each look-up on the disk holds up every session. */
+const MAX_UNDERSTOOD = { words: 512, commands: 128, hereDocuments: 8, lookUps: 256 } as const;
 const NULL_DEVICE = '/dev/null';
 
 class Unreadable extends Error {}
@@ -28,7 +33,9 @@ type Reading = {
   readonly evidence: Evidence;
   readonly commands: Command[];
   readonly opaque: Set<string>;
-  readonly budget: { words: number; operands: number };
+  readonly budget: { words: number; operands: number; hereDocuments: number };
+  /** Parts of the line that are data: here-documents and their operators. */
+  readonly data: { readonly start: number; readonly end: number }[];
 };
 
 /** Every command of a line in Bash's grammar. `cwd` is where the line starts. */
@@ -53,7 +60,8 @@ export function analyseArgv(argv: readonly string[], cwd: string, place: Place, 
 }
 
 function analysisOf(place: Place, evidence: Evidence, read: (reading: Reading) => void): Analysis {
-  const reading: Reading = { place, evidence, commands: [], opaque: new Set(), budget: { words: MAX_WORDS, operands: MAX_OPERANDS } };
+  const budget = { words: MAX_WORDS, operands: MAX_OPERANDS, hereDocuments: MAX_UNDERSTOOD.hereDocuments };
+  const reading: Reading = { place: withFewLookUps(place), evidence, commands: [], opaque: new Set(), budget, data: [] };
   let isUnreadable = false;
   try {
     read(reading);
@@ -63,7 +71,27 @@ function analysisOf(place: Place, evidence: Evidence, read: (reading: Reading) =
     isUnreadable = true;
     reading.opaque.add('too long or nested too deeply to be read');
   }
+  if (reading.commands.length > MAX_UNDERSTOOD.commands || MAX_WORDS - budget.words > MAX_UNDERSTOOD.words)
+    reading.opaque.add('more words than are looked at');
   return { commands: reading.commands, opaque: [...reading.opaque], isUnreadable };
+}
+
+// The same path is looked up once. Beyond the limit a path counts as one that cannot be followed, and nothing allows it.
+function withFewLookUps(place: Place): Place {
+  const { canonical } = place;
+  if (canonical === undefined) return place;
+  const known = new Map<string, string>();
+  return {
+    ...place,
+    canonical(path) {
+      const before = known.get(path);
+      if (before !== undefined) return before;
+      if (known.size >= MAX_UNDERSTOOD.lookUps) throw new Error('more files than are looked up');
+      const found = canonical(path);
+      known.set(path, found);
+      return found;
+    },
+  };
 }
 
 function readScript(reading: Reading, text: string, cwds: readonly string[], where: Command['where'], depth: number): void {
@@ -83,7 +111,12 @@ function readScript(reading: Reading, text: string, cwds: readonly string[], whe
     at = readNode(reading, statement.command, at, where, depth);
   }
   // The parser found nothing, the text check did: one of them is wrong, and the stricter one counts.
-  if (reading.opaque.size === 0 && hasLiveCharacter(text)) reading.opaque.add('a construct that is not a plain command');
+  if (reading.opaque.size === 0 && hasLiveCharacter(withoutData(text, reading)))
+    reading.opaque.add('a construct that is not a plain command');
+}
+
+function withoutData(text: string, { data }: Reading): string {
+  return [...data].sort((a, b) => b.start - a.start).reduce((rest, { start, end }) => `${rest.slice(0, start)} ${rest.slice(end)}`, text);
 }
 
 /** Returns the directories a later command may run in. */
@@ -150,10 +183,16 @@ function readCommand(
 ): readonly string[] {
   const words = [...(node.name ? [node.name] : []), ...node.suffix];
   const argv: string[] = [];
+  const globs: number[] = [];
   let isLiteral = true;
   for (const word of words) {
     if (word.type === 'Word') {
-      const { text, opaque } = readWord(word, reading.place);
+      const { text, opaque } = readWord(word, reading.place, { pwd: pwdIn(cwds), isPrinted: argv[0] === 'echo' });
+      if (opaque === 'a file name pattern' && OPTION_WITH_GLOB.test(word.text)) {
+        globs.push(argv.length);
+        argv.push(word.text);
+        continue;
+      }
       argv.push(text);
       if (opaque === undefined) continue;
       reading.opaque.add(opaque);
@@ -170,6 +209,7 @@ function readCommand(
   for (const part of node.prefix.length > 0 || node.suffix.length > 0 ? [...node.prefix, ...node.suffix] : []) {
     if (part.type === 'Word' || (part.type === 'Assignment' && node.suffix.includes(part))) continue;
     if (part.type === 'Assignment') {
+      if (isTameAssignment(part.text)) continue;
       reading.opaque.add('a variable is set');
       readInside(reading, part, cwds, depth + 1);
     } else {
@@ -178,23 +218,41 @@ function readCommand(
     }
   }
   if (node.name === undefined && redirects.length === 0) return cwds;
-  return addCommand(reading, argv, isLiteral, cwds, where, redirects, depth);
+  return addCommand(reading, argv, isLiteral, cwds, where, redirects, depth, globs);
 }
 
+/** Whatever the shell makes of it still begins with the option: `--include=*.ts`. */
+const OPTION_WITH_GLOB = /^--[a-z][\w-]*=[\w./-]*\*[\w./*-]*$/;
+
+const pwdIn = (cwds: readonly string[]): string | undefined => (cwds.length === 1 ? cwds[0] : undefined);
+
 function readRedirect(reading: Reading, part: Redirection, cwds: readonly string[], operands: Operand[]): void {
-  if (part.type === 'HereDoc') reading.opaque.add('a here-document');
+  if (part.type === 'HereDoc') readHereDocument(reading, part);
   else if (part.type === 'HereString') reading.opaque.add('a here-string');
   else if (part.target === undefined) reading.opaque.add('a redirection without its target');
   else {
-    const { text, opaque } = readWord(part.target, reading.place);
+    const { text, opaque } = readWord(part.target, reading.place, { pwd: pwdIn(cwds) });
     const isNamed = part.descriptor?.type === 'FileDescriptorVariable';
     if (opaque === undefined && !isNamed && /^[<>]&$/.test(part.operator) && /^[012]$/.test(text)) return; // 2>&1
     if (opaque === undefined && !isNamed && text === NULL_DEVICE && part.operator !== '<>') return;
-    reading.opaque.add('a redirection to or from a file');
+    // Other operators mean different things in other shells: in dash `&>` starts a background job.
+    const isPlain = !isNamed && /^(>>?|<)$/.test(part.operator) && opaque === undefined && text !== '';
+    const isStandard =
+      part.descriptor === undefined || /^[012]$/.test(part.descriptor.type === 'FileDescriptor' ? String(part.descriptor.value) : '');
+    if (!isPlain || !isStandard) reading.opaque.add('a redirection that shells read differently');
     if (opaque !== undefined) reading.opaque.add(opaque);
     const access = part.operator === '<' ? 'read' : 'write';
     for (const cwd of cwds) operands.push({ ...actionPath(text, cwd, reading.place, access, reading.evidence), word: -1 });
   }
+}
+
+// Text for standard input, if the shell leaves it as it is.
+function readHereDocument(reading: Reading, { delimiter, body, closing, operator, pos }: HereDoc): void {
+  reading.budget.hereDocuments--;
+  const isText = delimiter !== undefined && (delimiter.quoted || !/[$`\\]/.test(body.text));
+  const isClear = isText && closing !== undefined && operator === '<<' && /^['"]?\w+['"]?$/.test(delimiter.text);
+  if (!isClear || reading.budget.hereDocuments < 0) reading.opaque.add('a here-document');
+  else reading.data.push({ start: pos, end: delimiter.end }, { start: body.pos, end: closing.end });
 }
 
 function addCommand(
@@ -205,6 +263,7 @@ function addCommand(
   where: Command['where'],
   redirects: readonly Operand[],
   depth: number,
+  globs: readonly number[] = [],
 ): readonly string[] {
   reading.budget.words -= argv.length;
   if (depth > MAX_NESTING || reading.commands.length >= MAX_COMMANDS || reading.budget.words < 0) throw new Unreadable();
@@ -212,8 +271,11 @@ function addCommand(
   if (reading.budget.operands < 0) throw new Unreadable();
   const { place, evidence } = reading;
   const program = programName(argv[0] ?? '');
-  const operands = [...operandsOf(program, argv, cwds, place, evidence), ...redirects];
-  reading.commands.push({ argv, isLiteral, program, where, evidence, cwds, operands, hosts: hostsOf(argv) });
+  const meaning: Meaning = isLiteral ? meaningOf(argv) : NOT_LITERAL;
+  if (globs.some((index) => !isHarmlessGlob(meaning, index))) reading.opaque.add('a file name pattern');
+  const used = meaning.isUnderstood ? effectOperands(meaning, cwds, place, evidence) : operandsOf(program, argv, cwds, place, evidence);
+  const operands = [...used, ...redirects];
+  reading.commands.push({ argv, isLiteral, program, where, evidence, cwds, operands, redirects, hosts: hostsOf(argv, meaning), meaning });
   if (STATE_BUILTINS.has(program)) reading.opaque.add(`"${program}" changes what later commands mean`);
   for (const inner of unwrap(argv)) {
     if (inner.kind === 'code') reading.opaque.add(inner.reason);
@@ -221,6 +283,15 @@ function addCommand(
     else readNested(reading, inner.text, cwds, depth + 1);
   }
   return program === 'cd' ? afterCd(reading, argv, isLiteral, cwds) : cwds;
+}
+
+const NOT_LITERAL: Meaning = { isUnderstood: false, isKnown: false, word: '', reason: 'the shell puts something in' };
+
+/** A pattern for names or contents stays one, whatever the shell makes of it. */
+function isHarmlessGlob(meaning: Meaning, index: number): boolean {
+  if (!meaning.isUnderstood) return false;
+  const given = meaning.parsed.given.find(({ word }) => word.index === index);
+  return given?.isAttached === true && given.option.types.every((type) => type === 'pattern' || type === 'text');
 }
 
 // Code in a string is never allowed, so its own reasons do not matter. The commands it starts do.

@@ -62,11 +62,12 @@ export function fitsExactly({ tokens, isOpen }: CommandPattern, argv: readonly s
   if (argv.length < tokens.length || (!isOpen && argv.length > tokens.length)) return false;
   return tokens.every(({ choices }, index) => {
     const word = argv[index] ?? '';
-    return choices.some((choice) => choice.matches(word) && (!choice.source.includes('*') || isPlain(word, choice.source)));
+    return choices.some((choice) => choice.matches(word) && (!choice.source.includes('*') || isPlainWord(word, choice.source)));
   });
 }
 
-function isPlain(word: string, source: string): boolean {
+/** Whether a wildcard may stand for the word: not for an option, nor for a file in another directory. */
+export function isPlainWord(word: string, source: string): boolean {
   if (word.startsWith('-') && !source.startsWith('-')) return false;
   return !word.split('/').includes('..') && slashes(word) === slashes(source); // a wildcard never crosses into another directory
 }

@@ -1,15 +1,32 @@
 // Checks on the plain text of a line: a second opinion that shares no code with the parser.
 
-/** Longer than any shell accepts: Linux takes 128 KiB for one argument, macOS 1 MiB for all. */
-export const MAX_LINE_CHARACTERS = 1_048_576;
+/** Longer than any line that a person would read. */
+export const MAX_LINE_CHARACTERS = 65_536;
+/** Open brackets of one kind. The parser needs time for each level: 40,000 would take seconds. */
+const MAX_BRACKETS = 64;
 
 /** Constructs for which unbash 6.0.3 takes quadratic time: minutes for a few hundred kilobytes. */
 const SLOW = [
   ['$[', 1000],
-  ['<<', 5000],
+  ['<<', 500],
 ] as const;
 
-export const isTooSlow = (text: string): boolean => SLOW.some(([token, most]) => text.split(token, most + 2).length > most + 1);
+export const isTooSlow = (text: string): boolean =>
+  isTooDeep(text) || SLOW.some(([token, most]) => text.split(token, most + 2).length > most + 1);
+
+// Quotes are not looked at: nobody opens so many brackets in text either without closing them.
+function isTooDeep(text: string): boolean {
+  const open = { '(': 0, '[': 0, '{': 0 };
+  for (const character of text) {
+    if (character === '(' || character === '[' || character === '{') {
+      open[character]++;
+      if (open[character] > MAX_BRACKETS) return true;
+    } else if (character === ')') open['('] = Math.max(0, open['('] - 1);
+    else if (character === ']') open['['] = Math.max(0, open['['] - 1);
+    else if (character === '}') open['{'] = Math.max(0, open['{'] - 1);
+  }
+  return false;
+}
 
 /** Characters that make a reader and a shell see different lines. */
 export function hasInvisible(text: string): boolean {
@@ -24,7 +41,8 @@ export function hasLiveCharacter(text: string): boolean {
   return /[`()<>]|\$[\w({'"@*#?$!-]/.test(withoutQuoted(text).replace(HARMLESS_REDIRECTS, ' '));
 }
 
-const HARMLESS_REDIRECTS = /[012]?[<>]&[012](?![^\s;&|])|(?:[012]|&)?(?:>>?|>\||<)\s*\/dev\/null(?![^\s;&|])/g;
+const HARMLESS_REDIRECTS =
+  /[012]?[<>]&[012](?![^\s;&|])|(?:[012]|&)?(?:>>?|>\||<)[ \t]*\/dev\/null(?![^\s;&|])|[012]?(?:>>?|<)[ \t]*[\w@%+:,./~-]+(?![^\s;&|<>])/g;
 
 // Replaces quoted and escaped characters by `_`, except those that are live in double quotes.
 function withoutQuoted(text: string): string {
@@ -41,6 +59,10 @@ function withoutQuoted(text: string): string {
       if (end === -1) return '$(';
       bare += '_';
       index = end;
+    } else if (isDouble && character === '$') {
+      const known = /^\$(?:\?|(?:HOME|PWD)(?!\w)|\{(?:HOME|PWD)\})/.exec(text.slice(index, index + 8))?.[0];
+      bare += known === undefined ? '$' : '_';
+      if (known !== undefined) index += known.length - 1;
     } else if (isDouble) bare += character === '$' || character === '`' ? character : /[()<>"']/.test(character) ? '_' : character;
     else bare += character;
   }

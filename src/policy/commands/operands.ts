@@ -1,7 +1,44 @@
-// Which files a command names: its operands and the values of its options, resolved against its directory.
+// Which files a command uses, resolved against its directory: by its effects, or, if it is not understood, every word that could be a file.
 import type { Access, Evidence, Operand, Place } from '../actions/action.ts';
 import { hostOf, resolvePath } from '../paths/path.ts';
+import type { Effect, FileEffect, FileEffectKind, Meaning } from './effect.ts';
 import { GIT_READERS, NOT_FILES, READERS } from './programs.ts';
+
+const ACCESS: Readonly<Record<FileEffectKind, Access>> = {
+  read: 'read',
+  names: 'read',
+  walk: 'read',
+  write: 'write',
+  modify: 'write',
+  append: 'write',
+  delete: 'write',
+  unpack: 'write',
+};
+
+/** Every effect on a file, those of commands that it starts included. What a program does unasked is no operand: no rule names it. */
+export function fileEffectsOf(effects: readonly Effect[]): readonly FileEffect[] {
+  return effects.flatMap((effect): readonly FileEffect[] => {
+    if (effect.kind === 'command') return effect.meaning.isUnderstood ? fileEffectsOf(effect.meaning.effects) : [];
+    return 'path' in effect && effect.by !== 'unasked' ? [effect] : [];
+  });
+}
+
+export function effectOperands(meaning: Meaning, cwds: readonly string[], place: Place, evidence: Evidence): Operand[] {
+  if (!meaning.isUnderstood) return [];
+  return fileEffectsOf(meaning.effects).flatMap((effect) =>
+    cwds.map((cwd) => ({
+      ...actionPath(textOf(effect, place), cwd, place, ACCESS[effect.kind], evidence),
+      word: effect.word,
+      effect,
+    })),
+  );
+}
+
+function textOf({ path, entered }: FileEffect, { cwd }: Place): string {
+  // git finds its repository from the session's directory: elsewhere nothing allows it.
+  const file = /^\$repository(\/|$)/.test(path) ? `${cwd}/${path.slice('$repository/'.length)}` : path;
+  return [...entered, file].reduce((base, next) => (base === '' || /^(\/|~\/)/.test(next) ? next : `${base}/${next}`), '');
+}
 
 export function operandsOf(program: string, argv: readonly string[], cwds: readonly string[], place: Place, evidence: Evidence): Operand[] {
   const notFiles = NOT_FILES.get(program);
@@ -76,7 +113,8 @@ function follow(path: string, { canonical }: Place): string | undefined {
   }
 }
 
-export function hostsOf(argv: readonly string[]): string[] {
+export function hostsOf(argv: readonly string[], meaning: Meaning): string[] {
+  if (meaning.isUnderstood) return [...new Set(connections(meaning.effects))];
   return argv.flatMap((word) => {
     if (!word.includes('://')) return [];
     const url = /[a-z][a-z0-9+.-]*:\/\/\S+/i.exec(word)?.[0];
@@ -84,3 +122,9 @@ export function hostsOf(argv: readonly string[]): string[] {
     return host === undefined ? [] : [host];
   });
 }
+
+const connections = (effects: readonly Effect[]): readonly string[] =>
+  effects.flatMap((effect) => {
+    if (effect.kind === 'command' && effect.meaning.isUnderstood) return connections(effect.meaning.effects);
+    return effect.kind === 'connect' && effect.host !== undefined ? [effect.host] : [];
+  });

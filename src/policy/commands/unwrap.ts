@@ -53,7 +53,11 @@ function fromWrapper(argv: readonly string[], { values = [], operands = 0, takes
 
 function fromInterpreter(argv: readonly string[], { code, isCodeOperand, isShell, readsStdin }: Interpreter, program: string): Inner[] {
   const reason = `code given to ${program}`;
-  const words = argv.slice(1);
+  const all = argv.slice(1);
+  // What follows the program that npx starts is for that program.
+  const isRunner = /^(npx|bunx|pnpx|uvx|pipx)$/.test(program);
+  const first = isRunner ? all.findIndex((word) => !word.startsWith('-')) : -1;
+  const words = first === -1 ? all : all.slice(0, first + 1);
   const at = words.findIndex((word) => isCodeOption(word, code));
   if (at !== -1) {
     const script = words.slice(at + 1).find((word) => !/^[-+]/.test(word));
@@ -68,7 +72,7 @@ function fromInterpreter(argv: readonly string[], { code, isCodeOperand, isShell
   if (isCodeOperand && operand !== undefined && !words.some((word) => /^(-f|--file)/.test(word))) return [{ kind: 'code', reason }];
   if (readsStdin && operand === undefined && !words.some((word) => /^(--?version|-[vV]+|--?help|-h)$/.test(word)))
     return [{ kind: 'code', reason: `${program} reads its program from standard input` }];
-  if (/^(npx|bunx|pnpx|uvx)$/.test(program) && operand !== undefined) return [{ kind: 'words', argv: words.slice(words.indexOf(operand)) }];
+  if (/^(npx|bunx|pnpx|uvx)$/.test(program) && operand !== undefined) return [{ kind: 'words', argv: all.slice(all.indexOf(operand)) }];
   return [];
 }
 

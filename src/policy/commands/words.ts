@@ -22,39 +22,44 @@ const REASONS: Partial<Record<WordPart['type'], string>> = {
   LocaleString: 'a $"..." string',
 };
 
-export function readWord(word: Word, place: Place): ReadWord {
+/** What `$PWD` stands for, undefined if the line may be in one of several directories; and whether the word is only printed. */
+export type WordContext = { readonly pwd: string | undefined; readonly isPrinted?: boolean };
+
+export function readWord(word: Word, place: Place, context: WordContext): ReadWord {
   const { parts, text } = word;
   if (parts === undefined) {
     const home = tilde(text, place);
-    if (home !== undefined) return { text: home, opaque: 'a home directory (~)' };
-    return { text: word.value, opaque: bareTrouble(text) };
+    if (home === undefined) return { text: word.value, opaque: bareTrouble(text) };
+    const isPlain = /^~\/[\w@%+=:,./-]*$|^~$/.test(text) && place.home !== undefined;
+    return { text: home, opaque: isPlain ? bareTrouble(text.slice(1)) : 'a home directory (~)' };
   }
   let value = '';
   let opaque: string | undefined;
   for (const [index, part] of parts.entries()) {
-    const [expanded, trouble] = readPart(part, place, index);
+    const [expanded, trouble] = readPart(part, place, context, index);
     value += expanded;
     opaque ??= trouble;
   }
   return { text: value, opaque: opaque ?? bareTrouble(text.replace(/'[^']*'|"[^"]*"/g, 'x')) };
 }
 
-function readPart(part: WordPart, place: Place, index: number): readonly [string, string | undefined] {
+function readPart(part: WordPart, place: Place, context: WordContext, index: number): readonly [string, string | undefined] {
   switch (part.type) {
     case 'Literal': {
       const home = index === 0 ? tilde(part.text, place) : undefined;
       return home === undefined ? [part.value, undefined] : [home, 'a home directory (~)'];
     }
     case 'SingleQuoted':
-      // In fish a backslash escapes the closing quote, so one word in Bash could end early there.
-      return [part.value, part.value.endsWith('\\') ? 'a quote that shells read differently' : undefined];
+      // In fish a backslash escapes the closing quote and another backslash, so the word could be a different one there.
+      return [part.value, /\\(\\|$)/.test(part.value) ? 'a quote that shells read differently' : undefined];
     case 'DoubleQuoted':
     case 'LocaleString': {
       let value = '';
-      let trouble = REASONS[part.type];
+      let trouble = REASONS[part.type] ?? (/(?:^|[^\\])\$[=~^+:]/.test(part.text) ? 'a word that zsh expands' : undefined);
       for (const child of part.parts) {
-        value += child.type === 'Literal' ? child.value : known(child.text, place);
-        if (child.type !== 'Literal') trouble ??= REASONS[child.type];
+        const isKnown = part.type === 'DoubleQuoted' && isKnownVariable(child.text, place, context);
+        value += child.type === 'Literal' ? child.value : known(child.text, place, context);
+        if (child.type !== 'Literal' && !isKnown) trouble ??= REASONS[child.type];
       }
       return [value, trouble];
     }
@@ -62,15 +67,23 @@ function readPart(part: WordPart, place: Place, index: number): readonly [string
     case 'Glob':
       return [part.value, REASONS[part.type]];
     default:
-      return [known(part.text, place), REASONS[part.type] ?? 'something the shell puts in'];
+      return [known(part.text, place, context), REASONS[part.type] ?? 'something the shell puts in'];
   }
 }
 
-function known(text: string, place: Place): string {
-  const name = /^\$(?:(\w+)|\{(\w+)\})$/.exec(text);
-  const variable = name?.[1] ?? name?.[2];
-  if (variable === 'HOME') return place.home ?? text;
-  return variable === 'PWD' ? place.cwd : text;
+const VARIABLE = /^\$(?:(HOME|PWD)|\{(HOME|PWD)\})$/;
+
+function known(text: string, place: Place, { pwd }: WordContext): string {
+  const name = VARIABLE.exec(text);
+  if (name === null) return text;
+  return ((name[1] ?? name[2]) === 'HOME' ? place.home : (pwd ?? place.cwd)) ?? text;
+}
+
+// In double quotes they are one word in every shell.
+function isKnownVariable(text: string, place: Place, { pwd, isPrinted }: WordContext): boolean {
+  if (text === '$?') return isPrinted === true;
+  const name = VARIABLE.exec(text);
+  return name !== null && ((name[1] ?? name[2]) === 'HOME' ? place.home : pwd) !== undefined;
 }
 
 function tilde(text: string, place: Place): string | undefined {
@@ -82,6 +95,8 @@ function tilde(text: string, place: Place): string | undefined {
 // What other Bash-like shells expand in an unquoted word and Bash does not: zsh's `=ls`, a tilde after `=` or `:`.
 function bareTrouble(text: string): string | undefined {
   if (text.startsWith('=')) return 'a word that zsh expands';
+  // `$=x`, `$~x`, `$^x`, `$+x`
+  if (/\$[^\s'"\\]/.test(text.replace(/\\./gs, ''))) return 'a variable';
   if (/[=:]~/.test(text)) return 'a home directory (~)';
   return /[*?[\]{}]/.test(text.replace(/\\./gs, '')) ? 'a file name pattern' : undefined;
 }

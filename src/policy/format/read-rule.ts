@@ -32,22 +32,26 @@ export type Shorthand = {
   readonly action: ActionKind;
   readonly key?: 'command' | 'path' | 'host' | 'mcp' | 'tool';
   readonly inside?: string;
+  /** `execute!(…)` */
+  readonly isTrusted?: true;
 };
 
 export function parseShorthand(text: string): Shorthand | { readonly wrong: string; readonly hint?: string | undefined } {
-  const found = /^\s*([A-Za-z_]+)\s*(?:\((.*)\))?\s*$/s.exec(text);
+  const found = /^\s*([A-Za-z_]+)(!)?\s*(?:\((.*)\))?\s*$/s.exec(text);
   if (!found) return { wrong: 'expected a rule such as execute(npm test ...), edit($cwd/src/**) or mcp(server:tool)' };
-  const [, name = '', inside] = found;
+  const [, name = '', trust, inside] = found;
   const action = ACTIONS.find((known) => known === name);
   if (action === undefined)
     return { wrong: `expected an action before the bracket: ${ACTIONS.join(', ')}`, hint: didYouMean(name, ACTIONS) };
+  if (trust !== undefined && (action !== 'execute' || inside === undefined))
+    return { wrong: 'only a command can be trusted, as in execute!(prog ...)' };
   if (inside === undefined) return { action };
   if (inside.trim() === '') return { wrong: 'the brackets are empty', hint: `leave them out to mean every ${action}` };
-  return { action, key: INSIDE[action], inside: inside.trim() };
+  return { action, key: INSIDE[action], inside: inside.trim(), ...(trust !== undefined && { isTrusted: true as const }) };
 }
 
 const RULE_KEYS = [
-  ...(['action', 'agent', 'tool', 'mcp', 'command', 'path', 'host', 'args', 'cwd', 'interactive', 'evidence'] as const),
+  ...(['action', 'agent', 'tool', 'mcp', 'command', 'path', 'host', 'args', 'cwd', 'trust', 'interactive', 'evidence'] as const),
   ...(['reason', 'id', 'match', 'not_match'] as const),
 ] as const;
 
@@ -65,7 +69,8 @@ function readShort(reader: Reader, tree: Tree, source: string, path: string, sta
   const actions = new Set([short.action]);
   if (short.inside === undefined) return { ...start, actions };
   const value: readonly Spotted[] = [{ text: short.inside, path, line: tree.line, column: tree.column }];
-  return { ...start, actions, ...compileKeys(reader, { [short.key ?? 'tool']: value }) };
+  if (short.isTrusted && start.verdict !== 'allow') reader.report(tree, path, 'only an allow rule can trust a command');
+  return { ...start, actions, ...compileKeys(reader, { [short.key ?? 'tool']: value }), isTrusted: short.isTrusted === true };
 }
 
 function readLong(reader: Reader, tree: Tree, path: string, start: Rule): Rule {
@@ -91,9 +96,13 @@ function readLong(reader: Reader, tree: Tree, path: string, start: Rule): Rule {
   const args = readArgs(reader, found.args, at('args'));
   if (args !== undefined && keys.mcp === undefined) reader.report(found.args ?? tree, at('args'), 'needs "mcp" in the same rule');
   if (keys.command !== undefined && keys.mcp !== undefined) reader.report(tree, path, '"command" and "mcp" never match the same request');
+  const isTrusted = flag(reader, found.trust, at('trust')) === true;
+  if (isTrusted && (keys.command === undefined || start.verdict !== 'allow'))
+    reader.report(found.trust ?? tree, at('trust'), 'needs "command" in the same rule, which must be an allow');
   return {
     ...start,
     ...compileKeys(reader, keys),
+    isTrusted,
     id: text(reader, found.id, at('id')) ?? path,
     reason: text(reader, found.reason, at('reason')),
     actions: actions && new Set(actions.flatMap((action) => (action === undefined ? [] : [action]))),

@@ -2,6 +2,7 @@
 
 import picomatch from 'picomatch';
 import type { ActionPath } from '../actions/action.ts';
+import { EXECUTABLE_CONFIG, EXECUTABLE_CONFIG_GLOBS } from './executable-config.ts';
 import { nfc } from './path.ts';
 
 // Globs as picomatch defines them. Its regular expressions take minutes on a long name with several wildcards, and a policy may come with a
@@ -133,6 +134,8 @@ export type PathGlob = {
   matches(path: string, roots: Roots): boolean;
   /** For deny and ask rules: ignores case, because on many disks `.ENV` is the same file as `.env`. */
   touches(path: ActionPath, roots: Roots): boolean;
+  /** The directory that every match is in; undefined if a match can be anywhere. */
+  base(roots: Roots): string | undefined;
 };
 
 const MAX_LENGTH = 1000;
@@ -140,6 +143,7 @@ const ROOT = /^(\$cwd|\$home|~)(?=\/|$)/;
 
 /** The compiled glob, or the reason why the text is not a usable one. */
 export function compilePathGlob(source: string): PathGlob | WrongGlob {
+  if (source === EXECUTABLE_CONFIG) return executableConfig();
   if (source.length > MAX_LENGTH) return { wrong: `a glob may have at most ${MAX_LENGTH} characters` };
   const root = ROOT.exec(source)?.[1];
   const isAnchored = root !== undefined || source.startsWith('/') || source.startsWith('**') || /^[A-Za-z]:\//.test(source);
@@ -166,8 +170,16 @@ export function compilePathGlob(source: string): PathGlob | WrongGlob {
     if (part === undefined) return false;
     return part === '' && root !== undefined ? rest === '' || rest === '**' : match(part);
   };
+  const fixed = rest.split('/').slice(0, -1);
+  const end = fixed.findIndex((part) => /[*?[\]{}()!+@\\]/.test(part));
+  const directory = (end === -1 ? fixed : fixed.slice(0, end)).join('/');
   return {
     source,
+    base(roots) {
+      if (root === undefined) return directory === '' ? undefined : directory;
+      const start = root === '$cwd' ? roots.cwd : roots.home;
+      return start === undefined || directory === '' ? start : `${start}/${directory}`;
+    },
     matches: (path, roots) => test(exact, path, roots),
     // Most paths lack the literal part of most globs, and checking that is far cheaper than the glob.
     touches({ path, written, folded: [lower, alsoLower] }, roots) {
@@ -175,6 +187,25 @@ export function compilePathGlob(source: string): PathGlob | WrongGlob {
       return test(loose, path, roots) || (written !== path && test(loose, written, roots));
     },
   };
+}
+
+let compiledConfig: PathGlob | undefined;
+
+/** `$executable-config`, compiled on first use. */
+export function executableConfig(): PathGlob {
+  if (compiledConfig !== undefined) return compiledConfig;
+  const globs = EXECUTABLE_CONFIG_GLOBS.map((source): PathGlob => {
+    const compiled = compilePathGlob(source);
+    if ('wrong' in compiled) throw new Error(`the built-in glob ${source} is wrong: ${compiled.wrong}`);
+    return compiled;
+  });
+  compiledConfig = {
+    source: EXECUTABLE_CONFIG,
+    base: () => undefined,
+    matches: (path, roots) => globs.some((glob) => glob.matches(path, roots)),
+    touches: (path, roots) => globs.some((glob) => glob.touches(path, roots)),
+  };
+  return compiledConfig;
 }
 
 // The longest text that every match must contain. Braces and brackets are alternatives, so their content does not count.

@@ -83,5 +83,5 @@ function glob(source: string): PathGlob {
 function literal(own: string): PathGlob {
   const wanted = own.toLowerCase();
   const isOwn = (path: string) => path.toLowerCase() === wanted || path.toLowerCase().startsWith(`${wanted}/`);
-  return { source: own, matches: isOwn, touches: ({ path, written }) => isOwn(path) || isOwn(written) };
+  return { source: own, base: () => own, matches: isOwn, touches: ({ path, written }) => isOwn(path) || isOwn(written) };
 }

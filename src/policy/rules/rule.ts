@@ -29,6 +29,8 @@ export type Rule = {
   readonly hosts: readonly NameGlob[] | undefined;
   readonly args: ArgsTest | undefined;
   readonly cwds: readonly PathGlob[] | undefined;
+  /** `execute!(prog ...)`, `trust: true`: any arguments, whatever they do. */
+  readonly isTrusted: boolean;
   readonly interactive: boolean | undefined;
   readonly evidence: ReadonlySet<Evidence> | undefined;
   /** A remembered answer: it matches one exact action, and its other keys are empty. */
@@ -49,6 +51,7 @@ export const NO_CONDITIONS: Omit<Rule, 'verdict' | 'id' | 'file' | 'line' | 'col
   hosts: undefined,
   args: undefined,
   cwds: undefined,
+  isTrusted: false,
   interactive: undefined,
   evidence: undefined,
   match: [],

@@ -2,6 +2,7 @@
 
 import type { Access, Action, ActionKind, ActionPath, Command } from '../actions/action.ts';
 import { fitsLoosely } from '../commands/command-pattern.ts';
+import { fitsLooselyByMeaning } from '../commands/pattern-fit.ts';
 import { GLOBAL_VALUES } from '../commands/programs.ts';
 import { argsMatch } from './args-test.ts';
 import type { Rule } from './rule.ts';
@@ -41,7 +42,11 @@ function touchesDirectory({ cwds }: Rule, action: Action): boolean {
 }
 
 function touchesCommand(rule: Rule, command: Command, action: Action): boolean {
-  if (!rule.commands?.some((pattern) => fitsLoosely(pattern, command.program, command.argv, GLOBAL_VALUES))) return false;
+  const { program, argv } = command;
+  const isNamed = rule.commands?.some(
+    (pattern) => fitsLoosely(pattern, program, argv, GLOBAL_VALUES) || fitsLooselyByMeaning(pattern, program, argv),
+  );
+  if (!isNamed) return false;
   if (rule.paths && !command.operands.some((operand) => rule.paths?.some((glob) => glob.touches(operand, action)))) return false;
   return !rule.hosts || command.hosts.some((host) => rule.hosts?.some((wanted) => wanted.matches(host)));
 }

@@ -3,7 +3,7 @@
 import type { Audit, Written } from '../../audit/audit.ts';
 import type { AnsweredBy, AuditOutcome } from '../../audit/audit-line.ts';
 import { fields } from '../../json-object.ts';
-import type { Action, Place } from '../../policy/actions/action.ts';
+import { type Action, type Place, shellOn } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agents.ts';
 import { summaryOf } from '../../policy/actions/summary.ts';
 import { toolAction } from '../../policy/actions/surfaces.ts';
@@ -28,6 +28,7 @@ export type EnforcementDeps = {
   readonly audit: Pick<Audit, 'record'>;
   readonly remembered: RememberedAnswers;
   readonly canonical: (path: string) => string;
+  readonly findBelow?: Place['findBelow'];
   readonly home: string | undefined;
   /** The proxy that the enforcement belongs to. */
   readonly host: EnforcementHost;
@@ -84,6 +85,8 @@ export function placeFor(deps: EnforcementDeps, { agent, session }: About): Plac
     home: deps.home,
     interactive: deps.isInteractive,
     canonical: deps.canonical,
+    findBelow: deps.findBelow,
+    shell: shellOn(process.platform),
   };
 }
 

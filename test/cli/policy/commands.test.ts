@@ -98,6 +98,31 @@ describe('policy explain', () => {
     expect(out).toMatch(/^verdict +ask$/m);
   });
 
+  test('shows what a command does', async () => {
+    const { out } = await run('explain', '--agent', 'x', '--command', 'rg -t sh KEY src | head -3 > out', '--cwd', folder);
+    expect(out).toMatch(/^command +rg -t sh KEY src$/m);
+    expect(out).toMatch(/^ +reads +every file below src \(hidden\)$/m);
+    expect(out).toMatch(/^ +writes +.*out \(redirection\)$/m);
+    expect(out).toMatch(/^verdict +allow$/m);
+  });
+
+  test('says what a program does unasked, and that it runs the project', async () => {
+    const { out } = await run('explain', '--agent', 'x', '--command', 'npm test', '--cwd', folder);
+    expect(out).toMatch(/^ +runs +the project's code: .*\(unasked\)$/m);
+  });
+
+  test('names the word that is not understood, and the table', async () => {
+    const { out } = await run('explain', '--agent', 'x', '--command', 'git log --outpu=x', '--cwd', folder);
+    expect(out).toMatch(/not understood: --outpu=x \(as an abbreviation it would be --output; table of git/);
+    expect(out).toMatch(/^verdict +ask$/m);
+  });
+
+  test('says that a command is trusted', async () => {
+    const policy = file('trust.yaml', 'version: 1\nallow: [ "execute!(frob ...)" ]\n');
+    const { out } = await run('explain', '--policy', policy, '--agent', 'x', '--command', 'frob -x', '--cwd', folder);
+    expect(out).toMatch(/^because +allow by rule .*which trusts it with any arguments$/m);
+  });
+
   test('a link inside the project is evaluated by its target', async () => {
     const cwd = path.join(folder, 'project');
     expect((await json('--agent', 'x', '--path', 'link.txt', '--cwd', cwd)).data.verdict).toBe('ask');

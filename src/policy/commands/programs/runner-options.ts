@@ -1,0 +1,36 @@
+// The options that test runners and linters agree on, for the words behind `npm test --`: the script's program is not known.
+import type { Program } from '../program.ts';
+
+export const RUNNER_OPTIONS: Program = {
+  name: 'script',
+  manual: 'vitest 4, jest 30, mocha 11, eslint 9, prettier 3, tsc 5: what their --help pages share',
+  parse: 'exact',
+  options: {
+    '--run': 'none',
+    '-t --testNamePattern=': 'pattern',
+    '-g --grep=': 'pattern',
+    '--testPathPattern= --testPathPatterns=': 'pattern',
+    '--coverage': 'none',
+    '--no-coverage': 'none',
+    '--reporter= --reporters=': 'one:default,verbose,dot,basic,json,tap,spec,min,list,junit,tree,summary',
+    '--verbose': 'none',
+    '--silent --quiet': 'none',
+    '--bail[=]': 'number',
+    '--ci': 'none',
+    '--runInBand -i': 'none',
+    '--watch[=] --watchAll[=]': 'one:true,false',
+    '-u --update --updateSnapshot': 'none',
+    '--fix': 'none',
+    '--check': 'none',
+    '--max-warnings=': 'number',
+    '--noEmit': 'none',
+    '--pretty': 'none',
+    '--passWithNoTests': 'none',
+    '--color --no-color --colors --no-colors': 'none',
+    '--maxWorkers= --max-workers=': 'number',
+    '--testTimeout= --timeout=': 'number',
+    '--listTests': 'none',
+    '--forceExit --detectOpenHandles': 'none',
+  },
+  operands: [{ rest: 'walk' }],
+};

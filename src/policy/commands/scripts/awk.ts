@@ -1,0 +1,54 @@
+// awk programs: patterns, print, printf, fields and arithmetic. Whatever opens a file, a pipe or a program is not understood.
+import type { ScriptReading } from './sed.ts';
+
+const BEYOND = /^(getline|system|close|fflush|function|func|ARGV|ARGC|ARGIND|FUNCTAB|SYMTAB|PROCINFO|load|include|namespace|extension)$/;
+const TOKEN = /\s*(?:"|[A-Za-z_]\w*|\d[\w.]*|\|\||&&|>=|<=|==|!=|!~|\n|[^\s])/gy;
+/** After these a slash begins a pattern; after anything else it divides. */
+const BEFORE_PATTERN = /^$|^[{(,;!~}&|?:=<>*%^\n]$|^(\|\||&&|!=|==|<=|>=|!~|print|printf|return|in|else|do|case)$/;
+/** After these it is one or the other, by what comes before them: `if (x) /y/`, `(x) / y`, `i++ / 2`. */
+const BEFORE_EITHER = /^[)+\-$]$/;
+
+export function readAwk(program: string): ScriptReading {
+  let isEnvironment = false;
+  let isPrinting = false;
+  let before = '';
+  let at = 0;
+  while (at < program.length) {
+    TOKEN.lastIndex = at;
+    const found = TOKEN.exec(program)?.[0];
+    if (found === undefined) break;
+    at += found.length;
+    const token = found.trim();
+    if (token === '"') {
+      const end = endOf(program, at, '"');
+      if (end === undefined) return { reason: 'a string that does not end' };
+      at = end;
+    } else if (token === '/' && BEFORE_PATTERN.test(before)) {
+      const end = endOf(program, at, '/');
+      if (end === undefined) return { reason: 'a pattern that does not end' };
+      at = end;
+    } else if (token === '/' && BEFORE_EITHER.test(before)) return { reason: 'a slash that may begin a pattern' };
+    else if (/^[|@#`'\\]$/.test(token) || BEYOND.test(token)) return { reason: `"${token}"` };
+    else if (token === '>' && isPrinting) return { reason: 'it prints to a file' };
+    else if (token === 'ENVIRON') isEnvironment = true;
+    else if (token === 'print' || token === 'printf') isPrinting = true;
+    // A line break does not end it: behind a comma the statement goes on.
+    else if (/^[;{}]$/.test(token)) isPrinting = false;
+    before = token;
+  }
+  return { effects: isEnvironment ? [{ kind: 'environment' }] : [] };
+}
+
+// A slash in brackets ends a pattern in some versions and not in others.
+function endOf(program: string, start: number, quote: '"' | '/'): number | undefined {
+  let isBracket = false;
+  for (let at = start; at < program.length; at++) {
+    const character = program[at];
+    if (character === '\\') at++;
+    else if (character === '\n') return undefined;
+    else if (quote === '/' && character === '[') isBracket = true;
+    else if (isBracket && character === ']') isBracket = false;
+    else if (character === quote) return isBracket ? undefined : at + 1;
+  }
+  return undefined;
+}

@@ -1,0 +1,169 @@
+// The effects of single words, by their type in the program table.
+import type { Effect, FileEffect, FileEffectKind, Meaning, Origin } from './effect.ts';
+import type { StatedEffect, WordType } from './program.ts';
+import { readAwk } from './scripts/awk.ts';
+import { type GitReading, readLineRange, readPathspec, readRevisionOrPath } from './scripts/git-words.ts';
+import { readJq } from './scripts/jq.ts';
+import { readSed, type ScriptReading } from './scripts/sed.ts';
+import type { Parsed, Word } from './table/parse.ts';
+
+export class NotUnderstood extends Error {
+  readonly word: string;
+  readonly reason: string;
+  constructor(word: string, reason: string) {
+    super(reason);
+    this.word = word;
+    this.reason = reason;
+  }
+}
+
+/** A command whose words are being read. */
+export type Reading = {
+  readonly parsed: Parsed;
+  readonly effects: Effect[];
+  readonly scope: Pick<FileEffect, 'walks' | 'globs' | 'isWidened' | 'seesHidden' | 'includes'>;
+  readonly isTracked: boolean;
+  entered: readonly string[];
+  readonly nested: (argv: readonly string[]) => Meaning;
+};
+
+const FILE_KINDS: ReadonlySet<string> = new Set(['read', 'names', 'walk', 'write', 'modify', 'append', 'delete', 'unpack']);
+export const isFileKind = (type: WordType): type is FileEffectKind => FILE_KINDS.has(type);
+const NUMBER = /^[-+]?\d+(\.\d+)?([kKMGTPEbcw]i?B?|ms|[smhd])?$/;
+
+export function readValue(reading: Reading, type: WordType, word: Word, by: Origin, option: string | undefined): void {
+  const { text, index } = word;
+  if (isFileKind(type)) return addFile(reading, type, text, index, by, option);
+  switch (type) {
+    case 'none':
+    case 'text':
+    case 'date':
+    case 'pattern':
+    case 'glob':
+      return;
+    case 'number':
+      if (!NUMBER.test(text)) throw new NotUnderstood(text, 'not a number');
+      return;
+    case 'revision':
+      if (text.startsWith('-')) throw new NotUnderstood(text, 'not a revision');
+      return;
+    case 'enter':
+      reading.entered = [...reading.entered, text];
+      return addFile(reading, 'names', '.', index, by, option);
+    case 'run':
+      reading.effects.push({ kind: 'run', program: text, word: index, by });
+      return;
+    case 'url':
+      reading.effects.push({ kind: 'connect', host: hostOfUrl(text), word: index, by });
+      return;
+    case 'host':
+      if (!/^(?:[\w.-]+@)?[A-Za-z0-9][\w.-]*$/.test(text)) throw new NotUnderstood(text, 'not the name of a host');
+      reading.effects.push({ kind: 'connect', host: text.replace(/^.*@/, '').toLowerCase(), word: index, by });
+      return;
+    case 'env':
+      reading.effects.push({ kind: 'environment', word: index, by });
+      return;
+    case 'data': {
+      const file = /(?:^|=)[@<](.+)$/s.exec(text)?.[1];
+      if (file !== undefined) addFile(reading, 'read', file, index, by, option);
+      return;
+    }
+    case 'revision-or-path':
+      return addGit(reading, readRevisionOrPath(text), word, by, option);
+    case 'pathspec':
+      return addGit(reading, readPathspec(text), word, by, option);
+    case 'line-range':
+      return addGit(reading, readLineRange(text), word, by, option);
+    case 'script:sed':
+      return addScript(reading, readSed(text), word, by, option);
+    case 'script:jq':
+      return addScript(reading, readJq(text), word, by, option);
+    case 'script:awk':
+      return addScript(reading, readAwk(text), word, by, option);
+    case 'script:shell':
+      throw new NotUnderstood(text, 'a command line inside a word');
+    case 'command':
+      throw new NotUnderstood(text, 'another command');
+    default:
+  }
+  if (type.startsWith('one:')) {
+    if (!type.slice(4).split(',').includes(text)) throw new NotUnderstood(text, `not one of ${type.slice(4)}`);
+  } else if (type.startsWith('project:')) {
+    reading.effects.push({
+      kind: 'project',
+      name: text,
+      word: index,
+      by,
+      isCode: reading.parsed.entry.parse === 'first' || by === 'option',
+    });
+    addFile(reading, 'read', text, index, by, option);
+  } else if (!type.startsWith('sets:')) throw new NotUnderstood(text, type.replace(/^unclear:/, ''));
+}
+
+function hostOfUrl(text: string): string {
+  // Braces and brackets stand for several addresses (curl); a name before the host is for signing in.
+  const host = /^https?:\/\/([A-Za-z0-9.-]+)(:\d+)?([/?#][^[\]{}\s\\]*)?$/i.exec(text)?.[1];
+  if (host === undefined) throw new NotUnderstood(text, 'not a plain http or https address');
+  return host.toLowerCase().replace(/\.$/, '');
+}
+
+export function addFile(reading: Reading, kind: FileEffectKind, path: string, word: number, by: Origin, option: string | undefined): void {
+  // Standard input or output.
+  if (path === '-' && kind !== 'delete') return;
+  // tar takes `host:file` for an archive on another machine.
+  if (reading.parsed.entry.parse === 'tar' && option === '-f' && path.includes(':')) throw new NotUnderstood(path, 'an archive elsewhere');
+  reading.effects.push({
+    kind,
+    path,
+    entered: reading.entered,
+    word,
+    by,
+    option,
+    ...((kind === 'walk' || kind === 'names') && reading.scope),
+    ...(reading.isTracked && { isTracked: true }),
+  });
+}
+
+function addGit(reading: Reading, found: GitReading, { text, index }: Word, by: Origin, option: string | undefined): void {
+  if ('reason' in found) throw new NotUnderstood(text, found.reason);
+  for (const { path, isFromRoot, isPattern } of found.paths)
+    reading.effects.push({
+      kind: 'read',
+      path: isFromRoot ? `$repository/${path}` : path,
+      entered: reading.entered,
+      word: index,
+      by,
+      option,
+      isTracked: true,
+      isPattern,
+    });
+}
+
+function addScript(reading: Reading, found: ScriptReading, { text, index }: Word, by: Origin, option: string | undefined): void {
+  if ('reason' in found) throw new NotUnderstood(text, found.reason);
+  for (const effect of found.effects) {
+    if (effect.kind === 'environment') reading.effects.push({ kind: 'environment', word: index, by });
+    // A script is no file name: what it writes is as unexpected as what an option writes.
+    else addFile(reading, effect.kind, effect.path, index, effect.kind === 'write' ? 'option' : by, option ?? 'script');
+  }
+}
+
+export function state(reading: Reading, effect: StatedEffect, by: Origin): void {
+  const at = { word: -1, by };
+  switch (effect.kind) {
+    case 'run':
+      reading.effects.push({ kind: 'run', program: effect.program, ...at });
+      return;
+    case 'project':
+      reading.effects.push({ kind: 'project', name: effect.name, isCode: false, ...at });
+      return;
+    case 'connect':
+      reading.effects.push({ kind: 'connect', host: effect.host, ...at });
+      return;
+    case 'environment':
+      reading.effects.push({ kind: 'environment', ...at });
+      return;
+    default:
+      addFile(reading, effect.kind, effect.path, -1, by, undefined);
+  }
+}

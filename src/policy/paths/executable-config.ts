@@ -1,0 +1,42 @@
+// `$executable-config`: files whose content makes a program run something. Writing one is as good as running a command.
+
+/** The name that rules use for the list. */
+export const EXECUTABLE_CONFIG = '$executable-config';
+
+export const EXECUTABLE_CONFIG_GLOBS: readonly string[] = [
+  // git: configuration, hooks, attributes (filters, textconv), another repository's place, and the parts of a bare layout.
+  '**/.git',
+  '**/.git/{config,config.worktree,commondir,HEAD,info/attributes,modules/**,hooks/**,worktrees/**}',
+  '**/{HEAD,commondir,config.worktree,packed-refs}',
+  '**/{*.git/hooks,.husky,.githooks}/**',
+  '**/.{gitattributes,gitconfig,gitmodules}',
+  '**/.config/git/**',
+  // Package managers: manifests with scripts, registries, plugins.
+  '**/{package.json,.npmrc,.yarnrc,.yarnrc.yml,.pnpmfile.cjs,pnpm-workspace.yaml,bunfig.toml,deno.json,deno.jsonc,lerna.json,nx.json,turbo.json}',
+  '**/{pyproject.toml,setup.py,setup.cfg,tox.ini,noxfile.py,conftest.py,pytest.ini,sitecustomize.py,usercustomize.py,pip.conf,.pypirc}',
+  '**/*.pth',
+  '**/{Cargo.toml,build.rs,rust-toolchain.toml,rust-toolchain,go.work,Gemfile,Rakefile,composer.json,pom.xml,mix.exs,Package.swift}',
+  '**/.cargo/{config,config.toml}',
+  '**/{build.gradle,build.gradle.kts,settings.gradle,settings.gradle.kts,gradle.properties,gradlew,mvnw}',
+  '**/.mvn/**',
+  // Builds.
+  '**/{Makefile,makefile,GNUmakefile,CMakeLists.txt,meson.build,SConstruct,Justfile,justfile,Taskfile.yml,Taskfile.yaml,Earthfile}',
+  '**/*.mk',
+  '**/{Dockerfile,Containerfile,docker-compose.yml,docker-compose.yaml,compose.yml,compose.yaml,.dockerignore}',
+  // Linters, formatters and test runners load their configuration as code.
+  '**/{vite,vitest,vitest.workspace,jest,babel,webpack,rollup,eslint,prettier,postcss,tailwind,playwright,cypress,next,nuxt,svelte,astro,esbuild,tsup,karma,metro,commitlint,lint-staged,stylelint,release}.config.{js,cjs,mjs,ts,cts,mts,json}',
+  '**/.{eslintrc,prettierrc,babelrc,mocharc,lintstagedrc,commitlintrc,stylelintrc,releaserc,nycrc,c8rc,swcrc}{,.js,.cjs,.mjs,.ts,.json,.yml,.yaml}',
+  '**/{.pre-commit-config.yaml,lefthook.yml,lefthook.yaml,.lefthook.yml,.overcommit.yml}',
+  '**/.{ripgreprc,curlrc,wgetrc,lessfilter,psqlrc,gdbinit,inputrc,vimrc,exrc,nvimrc}',
+  // Environments and version managers.
+  '**/{.mise.toml,mise.toml,.tool-versions,.envrc,.direnvrc,.nvmrc,.node-version,.ruby-version,.python-version,flake.nix,shell.nix,default.nix,devbox.json}',
+  '**/{.devcontainer,.mise,.direnv}/**',
+  '**/.devcontainer.json',
+  // Pipelines.
+  '**/{.github,.gitlab,.circleci,.buildkite}/**',
+  '**/{.gitlab-ci.yml,.travis.yml,azure-pipelines.yml,Jenkinsfile,bitbucket-pipelines.yml,renovate.json}',
+  // Editors and agents.
+  '**/.{vscode,idea,zed,cursor,claude,codex,gemini,qwen,opencode,copilot,continue,cline,aider,windsurf}/**',
+  '**/*.code-workspace',
+  '**/{.mcp.json,.claude.json,opencode.json,opencode.jsonc,.cursorrules,.windsurfrules,.clinerules,.aider.conf.yml,.editorconfig}',
+];

@@ -3,7 +3,7 @@
 import { pathToFileURL } from 'node:url';
 import type { HostTool, JsonSchema } from '../mcp/server/tool.ts';
 import { type HostFunction, SetupFailure } from './api.ts';
-import { hostFunctions, type Named } from './host-tools.ts';
+import { hostFunctions, type Named } from './configured-tools.ts';
 
 const HINT = 'see "Tools of your own" in docs/tools.md';
 

@@ -5,7 +5,7 @@ import { didYouMean } from '../policy/format/nearest.ts';
 import { LEVELS } from '../store/defaults.ts';
 import type { AcpOptions } from './acp.ts';
 import type { AgentsFlags } from './agents/agents.ts';
-import type { LoginFlags } from './agents/login.ts';
+import type { LoginFlags } from './agents/auth.ts';
 import type { DemoFlags } from './demo/demo.ts';
 import { CommandFailure } from './failure.ts';
 import { formatUsageErrors, groupCommands } from './help.ts';
@@ -141,7 +141,7 @@ function addAuthCommand(program: Command, finish: (code: number) => void): void 
     .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard auth claude'))
     .action(async (agent: string, method: string | undefined, _: LoginFlags, command: Command) =>
-      finish(await (await import('./agents/login.ts')).login(agent, method, command.optsWithGlobals())),
+      finish(await (await import('./agents/auth.ts')).login(agent, method, command.optsWithGlobals())),
     );
 }
 
@@ -196,7 +196,7 @@ function framingOption(command: Command): Command {
 }
 
 async function runAcp(agentArgs: readonly string[], flags: AcpFlags): Promise<number> {
-  if (flags.auth !== undefined) return (await import('./agents/auth.ts')).auth(flags.auth, agentArgs, flags);
+  if (flags.auth !== undefined) return (await import('./agents/terminal-login.ts')).auth(flags.auth, agentArgs, flags);
   if (agentArgs.length > 0) throw new CommandFailure(EXIT.usage, `unexpected argument "${agentArgs[0]}"`, 'run: switchboard acp --help');
   return (await import('./acp.ts')).acp(flags);
 }

@@ -7,8 +7,8 @@ import type { AgentOptions } from '../agents/options.ts';
 import type { HostToolsOptions, McpServerOptions } from '../mcp/options.ts';
 import { type HostToolsSettings, hostToolsSettings, type McpServerSettings, mcpServerSettings } from '../mcp/settings.ts';
 import { type LogSettings, logSettings, type StoreSettings, storeSettings } from '../store/defaults.ts';
-import type { StoreOptions } from '../store/options.ts';
-import type { LogOptions } from '../store/options-part.ts';
+import type { LogOptions } from '../store/log-options.ts';
+import type { StoreOptions } from '../store/store-options.ts';
 import type { Layer } from './layer.ts';
 import { variablesIn } from './references.ts';
 

@@ -4,8 +4,8 @@ import { AGENT_NAME } from '../agents/defaults.ts';
 import { agentOptions, milliseconds } from '../agents/options.ts';
 import { dialectOptions } from '../dialects/options.ts';
 import { hostToolsOptions, mcpServerOptions } from '../mcp/options.ts';
-import { storeOptions } from '../store/options.ts';
-import { logOptions } from '../store/options-part.ts';
+import { logOptions } from '../store/log-options.ts';
+import { storeOptions } from '../store/store-options.ts';
 import { DEFAULTS } from './config.ts';
 
 const bytes = z.int().min(1);

@@ -15,7 +15,7 @@ import { closeAt, forgetAllParked } from './sessions/close-session.ts';
 import { announceOptions } from './sessions/config-options.ts';
 import { loseSessions } from './sessions/recover-session.ts';
 import type { RegistryDeps } from './sessions/session-registry.ts';
-import { revokeAttachment } from './tools/host-tools.ts';
+import { revokeAttachment } from './tools/session-tools.ts';
 import { cancelTurns } from './turns/cancel.ts';
 import { notifyInSession } from './turns/session-message.ts';
 import { endOpenWork } from './turns/tool-calls.ts';

@@ -18,7 +18,7 @@ import type { Clock, Counters } from './context.ts';
 import type { CreateEnforcement, Evaluated } from './enforcement/enforcement.ts';
 import type { ElsewhereAnswer } from './requests/answer-elsewhere.ts';
 import type { HostToolsState } from './tools/confirm-tools.ts';
-import type { HostToolsOptions } from './tools/host-tools.ts';
+import type { HostToolsOptions } from './tools/session-tools.ts';
 
 export type ConnectionOptions = {
   readonly agents: readonly AgentSpec[];

@@ -4,7 +4,7 @@ import type { ClientPort } from './boundary.ts';
 import type { Context } from './context.ts';
 import type { AgentRequests } from './requests/agent-requests.ts';
 import type { SessionRegistry } from './sessions/session-registry.ts';
-import type { ToolParts } from './tools/host-tools.ts';
+import type { ToolParts } from './tools/session-tools.ts';
 
 export type ProxyParts = {
   readonly context: Context;

@@ -15,8 +15,8 @@ import { actAsUser, answerElsewhere, cancelElsewhere } from './requests/answer-e
 import { SessionRegistry } from './sessions/session-registry.ts';
 import { hostToolsState } from './tools/confirm-tools.ts';
 import { delegate } from './tools/delegation.ts';
-import { createToolAttachments } from './tools/host-tools.ts';
 import { createBridging } from './tools/session-servers.ts';
+import { createToolAttachments } from './tools/session-tools.ts';
 import { CANCELLED, cancelTurns } from './turns/cancel.ts';
 
 /** Time for agents to answer their cancelled turns before their input ends. */

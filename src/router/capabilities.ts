@@ -54,7 +54,7 @@ export function mergeInitialize(agents: readonly Answered[], self: Self): Initia
       promptCapabilities: {
         image: everyHas(capabilities, 'promptCapabilities', 'image'),
         audio: everyHas(capabilities, 'promptCapabilities', 'audio'),
-        // The proxy converts it without loss for an agent that lacks it: see degrade.ts.
+        // The proxy converts it without loss for an agent that lacks it: see proxy/turns/resource-as-text.ts.
         embeddedContext: capabilities.some((c) => isOffered(objectOf(c.promptCapabilities).embeddedContext)),
       },
       mcpCapabilities: {

@@ -1,6 +1,7 @@
 // Store settings with defaults applied. Separate from options.ts, so that nothing here loads zod.
-import type { StoreOptions } from './options.ts';
-import type { LogOptions } from './options-part.ts';
+
+import type { LogOptions } from './log-options.ts';
+import type { StoreOptions } from './store-options.ts';
 
 export type StoreSettings = { readonly transcripts: boolean; readonly maxAgeDays: number; readonly maxTotalBytes: number };
 

@@ -6,7 +6,7 @@ import type { Connection } from '../../src/proxy/api.ts';
 import { type Clock, systemClock } from '../../src/proxy/context.ts';
 import type { CreateEnforcement } from '../../src/proxy/enforcement/enforcement.ts';
 import { connect } from '../../src/proxy/proxy.ts';
-import type { HostToolsOptions } from '../../src/proxy/tools/host-tools.ts';
+import type { HostToolsOptions } from '../../src/proxy/tools/session-tools.ts';
 import type { SessionLog } from '../../src/store/sessions/session-store.ts';
 import type { Exit, Transport } from '../../src/transports/transport.ts';
 import { Scanner } from '../../src/wire/scanner/scanner.ts';

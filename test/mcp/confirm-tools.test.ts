@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { McpTransport, SeenTransports } from '../../src/mcp/server/offer.ts';
+import type { McpTransport, SeenTransports } from '../../src/mcp/server/inject-servers.ts';
 import { ToolServer, type ToolServerDeps } from '../../src/mcp/server/tool-server.ts';
 import { sessionInfoTool } from '../../src/mcp/tools/ask-user.ts';
 import { createCapabilityCache } from '../../src/store/capability-cache.ts';

@@ -2,7 +2,7 @@
 import { type HostTool, text } from '../../src/mcp/server/tool.ts';
 import { delegateTool } from '../../src/mcp/tools/builtin-tools.ts';
 import '../../src/mcp/server/sdk-server.ts'; // loaded now, so that no call has to wait for it
-import type { HostToolsOptions } from '../../src/proxy/tools/host-tools.ts';
+import type { HostToolsOptions } from '../../src/proxy/tools/session-tools.ts';
 import type { AgentSession } from './ledger.ts';
 import { type Random, seeded } from './random.ts';
 import type { Body, Sim } from './sim.ts';

@@ -4,7 +4,7 @@ import type { AgentSpec } from '../../agents/defaults.ts';
 import { secretsOf } from '../../app/launch.ts';
 import { isSame, PLAIN, type SelectedDialect } from '../../dialects/select-dialect.ts';
 import type { ProxyError } from '../../errors.ts';
-import { startAgent } from '../../proxy/agents/start-agent.ts';
+import { startAgent } from '../../proxy/agents/start-in-dialect.ts';
 import { systemClock } from '../../proxy/context.ts';
 import type { Secrets } from '../../redaction/redact.ts';
 import { redactJson } from '../../redaction/redact-json.ts';

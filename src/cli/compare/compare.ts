@@ -10,7 +10,7 @@ import { CommandFailure } from '../failure.ts';
 import { startInProcessProxy } from '../in-process-proxy.ts';
 import { onInterrupts } from '../interrupts.ts';
 import { notice, printJson } from '../output.ts';
-import { describeFailure } from '../run/failures.ts';
+import { describeFailure } from '../run/explain-failure.ts';
 import { createFiles, type Files } from '../run/files.ts';
 import { createPaint } from '../run/paint.ts';
 import { readPrompt } from '../run/prompt-input.ts';

@@ -1,6 +1,6 @@
 // Reads the policy requests of a recording, each with its session and the tool calls known by then.
 import type { Action, Place } from '../../policy/actions/action.ts';
-import { familyOf } from '../../policy/actions/agents.ts';
+import { familyOf } from '../../policy/actions/agent-tools.ts';
 import { mcpAction, startAction } from '../../policy/actions/surfaces.ts';
 import { list, mergeToolCall, record, string, type ToolCall } from '../../policy/actions/tool-call.ts';
 import { asRequest } from './read-frame.ts';

@@ -16,12 +16,12 @@ import { notice } from '../output.ts';
 import { surroundings } from '../resolve-config.ts';
 import { askPerson, type Offered, refusal } from './ask-person.ts';
 import { type AttachmentFlags, attachments } from './attachments.ts';
-import { createRefused, describeFailure } from './failures.ts';
+import { createRefused, describeFailure } from './explain-failure.ts';
 import { createFiles } from './files.ts';
+import { type Opened, openSession, setMode, setOption, takeUpSession } from './open-session.ts';
 import { createPaint } from './paint.ts';
 import { createPrompts, type Prompts, readPrompt } from './prompt-input.ts';
 import { createSimpleOutput, createTextOutput, type TurnOutput } from './text-output.ts';
-import { type Opened, openSession, setMode, setOption, takeUpSession } from './turn.ts';
 
 /** Forgets a session without prompts, here and at the agent. Does not wait for the agent. */
 export function discard(client: Client, sessionId: string, sessionCapabilities: unknown): void {

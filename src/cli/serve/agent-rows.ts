@@ -6,7 +6,7 @@ import { neutralise } from '../../console/state/clean-text.ts';
 import { usageOf } from '../../processes/usage.ts';
 import type { Connection } from '../../proxy/api.ts';
 import type { Redactor } from '../../redaction/redact.ts';
-import { kindOf, variablesOf } from '../agents/methods.ts';
+import { kindOf, variablesOf } from '../agents/login-methods.ts';
 
 const STDERR_LINES = 50;
 

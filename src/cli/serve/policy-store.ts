@@ -11,7 +11,7 @@ import { userConfigFile } from '../../config/discover.ts';
 import type { PolicyPlace, PolicyStore } from '../../console/actions/policy-store.ts';
 import type { SessionRow } from '../../console/protocol/state.ts';
 import { shellOn } from '../../policy/actions/action.ts';
-import { familyOf } from '../../policy/actions/agents.ts';
+import { familyOf } from '../../policy/actions/agent-tools.ts';
 import { createSerialQueue } from '../../serial-queue.ts';
 import { readToEdit, saveEdited } from '../../setup/edit-file.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';

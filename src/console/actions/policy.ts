@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ClientError } from '../../client/client-error.ts';
 import { summaryOf } from '../../policy/actions/summary.ts';
 import { decide } from '../../policy/decide.ts';
-import { describedAction, isAction } from '../../policy/explain.ts';
+import { describedAction, isAction } from '../../policy/described-action.ts';
 import { loadPolicy } from '../../policy/format/load.ts';
 import { hitKey, type LayeredRule } from '../../policy/policy.ts';
 import { sourceOf } from '../../policy/rules/add-rule.ts';

@@ -1,5 +1,5 @@
 // A server that the client brings to a session, and whether the agent can use it directly. Pure.
-import type { McpTransport, McpTransportSetting, SeenTransports } from '../server/offer.ts';
+import type { McpTransport, McpTransportSetting, SeenTransports } from '../server/inject-servers.ts';
 
 export type ClientServer =
   | {

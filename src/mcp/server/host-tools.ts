@@ -6,7 +6,7 @@ import type { HttpHandler } from '../transports/http-listener.ts';
 import { createListeners, newToken, type Shim } from '../transports/listeners.ts';
 import type { ArgsCheck, ToolEvent } from './call-tool.ts';
 import type { ToolGate } from './gate.ts';
-import type { McpTransport } from './offer.ts';
+import type { McpTransport } from './inject-servers.ts';
 import type { Served, ServerInfo } from './sdk-server.ts';
 import type { HostTool } from './tool.ts';
 import { ToolServer, type ToolServerDeps, type ToolSession, tokenKey } from './tool-server.ts';

@@ -2,7 +2,7 @@
 // never use it, so it is one small object: what calls need is created for the first of them.
 import { createHash } from 'node:crypto';
 import { type CallDeps, type Caller, callTool, failed } from './call-tool.ts';
-import type { McpTransport } from './offer.ts';
+import type { McpTransport } from './inject-servers.ts';
 import type { Abilities, HostTool, SessionHost, ToolArgs, ToolOutcome } from './tool.ts';
 
 /** How far the agent got: it received the entry, connected, listed the tools, called one. */

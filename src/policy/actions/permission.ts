@@ -15,7 +15,7 @@ import {
   type Place,
   together,
 } from './action.ts';
-import { diffPaths, mcpInTitle, tableFor } from './agents.ts';
+import { diffPaths, mcpInTitle, tableFor } from './agent-tools.ts';
 import { type RawFacts, rawFacts, startOfPattern, textsOf } from './raw-input.ts';
 import { list, mergeToolCall, record, string, type ToolCall } from './tool-call.ts';
 

@@ -14,7 +14,7 @@ import type { Session } from '../sessions/session.ts';
 import { type AgentConnection, type ConnectionDeps, HANDSHAKE_ID } from './agent-connection.ts';
 import { AgentState } from './agent-state.ts';
 import { earlierAnswer, earlierResult } from './legacy-frames.ts';
-import { startAgent } from './start-agent.ts';
+import { startAgent } from './start-in-dialect.ts';
 import { type Caller, WaitingCallers } from './waiting-callers.ts';
 
 /** A request at an agent. Exactly one of `onAnswer` and `onFail` is called, in the order in which the agent's frames arrive. */

@@ -10,11 +10,11 @@ import type { CreateEnforcement } from './enforcement.ts';
 import { type Asking, type EnforcementDeps, recordRefusedToken, recordUnread } from './evaluate.ts';
 import { isEvaluated } from './file-actions.ts';
 import { fileOrTerminal, takeOverWaiting, withdrawWaiting } from './files-and-terminals.ts';
+import { bridgedCall, byUser, hostToolCall, mayRead } from './host-tool-calls.ts';
 import { mcpCall, mcpConnect, refusesServers } from './mcp-servers.ts';
 import { modeUpdate, narrow, refusesChange, settleMode } from './modes.ts';
 import { toolCall } from './observed-actions.ts';
 import { permission } from './permission.ts';
-import { bridgedCall, byUser, hostToolCall, mayRead } from './tool-calls.ts';
 
 export type EnforcementOptions = Omit<EnforcementDeps, 'host'>;
 

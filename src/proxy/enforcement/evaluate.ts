@@ -4,7 +4,7 @@ import type { Audit, Written } from '../../audit/audit.ts';
 import type { AnsweredBy, AuditOutcome } from '../../audit/audit-line.ts';
 import { fields } from '../../json-object.ts';
 import { type Action, type Place, shellOn } from '../../policy/actions/action.ts';
-import { familyOf } from '../../policy/actions/agents.ts';
+import { familyOf } from '../../policy/actions/agent-tools.ts';
 import { summaryOf } from '../../policy/actions/summary.ts';
 import { toolAction } from '../../policy/actions/surfaces.ts';
 import { type Decision, decide } from '../../policy/decide.ts';

@@ -9,7 +9,7 @@ import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ProxyParts } from '../parts.ts';
-import type { ToolAttachments } from './host-tools.ts';
+import type { ToolAttachments } from './session-tools.ts';
 
 /** Answers the request if it is for one of our own servers; true when it was. */
 export function takenByUs({ tools: { attachments: toolAttachments } }: ProxyParts, agent: Agent, frame: Frame): boolean {

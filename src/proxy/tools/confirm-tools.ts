@@ -1,6 +1,6 @@
 // Checks whether an agent uses its host tools. An agent that ignores a server sends nothing, so look whether it has connected by the time
 // it works.
-import { takenTransports } from '../../mcp/server/offer.ts';
+import { takenTransports } from '../../mcp/server/inject-servers.ts';
 import type { ToolServer, ToolServerState } from '../../mcp/server/tool-server.ts';
 import { capabilityKey } from '../../store/capability-cache.ts';
 import type { Agent } from '../agents/agent.ts';

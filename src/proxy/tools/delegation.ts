@@ -13,8 +13,8 @@ import { beginOpening, notOpened, openedId, openingLimitMs, releaseEarly } from 
 import type { Session } from '../sessions/session.ts';
 import { releaseTerminals } from '../turns/tool-calls.ts';
 import { createDelegationView } from './delegation-view.ts';
-import { revokeAttachment } from './host-tools.ts';
 import { serversFor } from './session-servers.ts';
+import { revokeAttachment } from './session-tools.ts';
 
 /** A delegated agent may delegate once more; the one after it may not. */
 const MAX_DEPTH = 2;

@@ -21,7 +21,7 @@ import type { Parts, ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 import { notifyInSession } from '../turns/session-message.ts';
 import { memoryKey } from './confirm-tools.ts';
-import { type Attachment, attach } from './host-tools.ts';
+import { type Attachment, attach } from './session-tools.ts';
 import { createTokenWatch } from './tool-gate.ts';
 
 // Bridges for the client's MCP servers that an agent does not support: the agent gets bridge entries, which lead to the servers through the

@@ -1,6 +1,7 @@
 // The MCP servers of one session: its host tools and its bridges. Created on first use.
-import type { Attachment } from './host-tools.ts';
+
 import type { BridgedServers } from './session-servers.ts';
+import type { Attachment } from './session-tools.ts';
 
 export class ToolServers {
   attachment: Attachment | undefined = undefined;

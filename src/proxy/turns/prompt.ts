@@ -17,7 +17,7 @@ import type { Session } from '../sessions/session.ts';
 import { lockAgent } from '../sessions/session-state.ts';
 import { lookForTools } from '../tools/confirm-tools.ts';
 import { CANCELLED } from './cancel.ts';
-import { degradeResource } from './degrade.ts';
+import { degradeResource } from './resource-as-text.ts';
 import { watchForStalls } from './stall-watch.ts';
 
 /** A prompt that is nothing but our command is no longer than this. */

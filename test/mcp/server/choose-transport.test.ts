@@ -1,6 +1,6 @@
 // Which transport offers the host tools to an agent.
 import { expect, test } from 'vitest';
-import { chooseTransport, type McpTransportSetting, type SeenTransports } from '../../../src/mcp/server/offer.ts';
+import { chooseTransport, type McpTransportSetting, type SeenTransports } from '../../../src/mcp/server/inject-servers.ts';
 
 const HTTP = { http: true, sse: true };
 

@@ -1,6 +1,6 @@
 // Prompt content for agents without embedded resources.
 import { describe, expect, test } from 'vitest';
-import { degradeResource } from '../../../src/proxy/turns/degrade.ts';
+import { degradeResource } from '../../../src/proxy/turns/resource-as-text.ts';
 
 describe('an embedded resource for an agent that does not support them', () => {
   test('becomes text with its URI, if it is text', () => {

@@ -1,6 +1,6 @@
 // Adding our server to a session's mcpServers.
 import { describe, expect, test } from 'vitest';
-import { injectedText } from '../../../src/mcp/server/offer.ts';
+import { injectedText } from '../../../src/mcp/server/inject-servers.ts';
 import fc from '../../generated.ts';
 
 const entry = (name: string) => [JSON.stringify({ name, ours: true })];

@@ -4,7 +4,7 @@ import { type HostTool, object, ToolFailure, text } from '../mcp/server/tool.ts'
 import { COMMAND_TIMEOUT_MS } from '../mcp/settings.ts';
 import { toolsFor } from '../mcp/tools/builtin-tools.ts';
 import type { Shim } from '../mcp/transports/listeners.ts';
-import type { HostToolsOptions, TransportMemory } from '../proxy/tools/host-tools.ts';
+import type { HostToolsOptions, TransportMemory } from '../proxy/tools/session-tools.ts';
 import { createToolPins } from '../store/tool-pins.ts';
 import { type HostFunction, SetupFailure } from './api.ts';
 import type { Notify } from './events.ts';

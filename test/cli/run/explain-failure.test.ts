@@ -1,7 +1,7 @@
 // How `run` reports an error: a message, a hint, and an exit code that depends on the error's `data`, not on its message.
 import { expect, test } from 'vitest';
 import { CommandFailure } from '../../../src/cli/failure.ts';
-import { describeFailure } from '../../../src/cli/run/failures.ts';
+import { describeFailure } from '../../../src/cli/run/explain-failure.ts';
 import { ClientError } from '../../../src/client/client-error.ts';
 
 function told(message: string, data?: unknown, code = -32603): CommandFailure {

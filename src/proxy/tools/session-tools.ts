@@ -5,7 +5,14 @@ import type { Children } from '../../mcp/gateway/server-process.ts';
 import type { ToolEvent } from '../../mcp/server/call-tool.ts';
 import type { ToolGate } from '../../mcp/server/gate.ts';
 import { type Attached, createHostTools, type HostTools } from '../../mcp/server/host-tools.ts';
-import { chooseTransport, type Entries, injectedText, injection, type McpTransport, type SeenTransports } from '../../mcp/server/offer.ts';
+import {
+  chooseTransport,
+  type Entries,
+  injectedText,
+  injection,
+  type McpTransport,
+  type SeenTransports,
+} from '../../mcp/server/inject-servers.ts';
 import type { Abilities, HostTool, SessionHost } from '../../mcp/server/tool.ts';
 import type { ToolServer, ToolSession } from '../../mcp/server/tool-server.ts';
 import type { McpServerSettings } from '../../mcp/settings.ts';

@@ -338,8 +338,10 @@ function completed(seen: Evidence, frame: AgentFrame, publicName: string): void 
 }
 
 /** Sent after the end of its session, which nobody has mentioned since. A single agent without a policy may ask what it likes. */
-function isLeft({ left, arrived, event, agents, policyModel }: Evidence, frame: AgentFrame): boolean {
+function isLeft({ left, bound, arrived, event, agents, policyModel }: Evidence, frame: AgentFrame): boolean {
   const { session } = frame;
+  // Two processes of an agent may have one session under two public ids. The client has left it when it has left both.
+  for (const { session: held, isLive } of bound.values()) if (isLive && held === session) return false;
   const endedIn = session && left.get(session)?.event;
   return endedIn !== undefined && endedIn < event && arrived.includes(frame) && (agents.length > 1 || policyModel !== undefined);
 }

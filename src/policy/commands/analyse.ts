@@ -17,8 +17,8 @@ export type Analysis = { readonly commands: readonly Command[]; readonly opaque:
 /** Nobody nests this deep by hand. Beyond it the line is denied: giving up with an ask would weaken a deny. */
 const MAX_NESTING = 24;
 /** Per line, including nested commands: more would block every session of the proxy during the analysis. */
-const MAX_COMMANDS = 5000;
-const MAX_WORDS = 10_000;
+const MAX_COMMANDS = 1000;
+const MAX_WORDS = 5000;
 /** For every directory the command may run in. */
 const MAX_OPERANDS = 5000;
 const MAX_CWDS = 16;
@@ -224,6 +224,8 @@ function readCommand(
 /** Whatever the shell makes of it still begins with the option: `--include=*.ts`. */
 const OPTION_WITH_GLOB = /^--[a-z][\w-]*=[\w./-]*\*[\w./*-]*$/;
 
+const MAX_GLOBS = 32;
+
 const pwdIn = (cwds: readonly string[]): string | undefined => (cwds.length === 1 ? cwds[0] : undefined);
 
 function readRedirect(reading: Reading, part: Redirection, cwds: readonly string[], operands: Operand[]): void {
@@ -241,6 +243,9 @@ function readRedirect(reading: Reading, part: Redirection, cwds: readonly string
       part.descriptor === undefined || /^[012]$/.test(part.descriptor.type === 'FileDescriptor' ? String(part.descriptor.value) : '');
     if (!isPlain || !isStandard) reading.opaque.add('a redirection that shells read differently');
     if (opaque !== undefined) reading.opaque.add(opaque);
+    reading.budget.words--;
+    reading.budget.operands -= cwds.length;
+    if (reading.budget.words < 0 || reading.budget.operands < 0) throw new Unreadable();
     const access = part.operator === '<' ? 'read' : 'write';
     for (const cwd of cwds) operands.push({ ...actionPath(text, cwd, reading.place, access, reading.evidence), word: -1 });
   }
@@ -272,14 +277,16 @@ function addCommand(
   const { place, evidence } = reading;
   const program = programName(argv[0] ?? '');
   const meaning: Meaning = isLiteral ? meaningOf(argv) : NOT_LITERAL;
-  if (globs.some((index) => !isHarmlessGlob(meaning, index))) reading.opaque.add('a file name pattern');
+  if (globs.length > MAX_GLOBS || globs.some((index) => !isHarmlessGlob(meaning, index))) reading.opaque.add('a file name pattern');
   const used = meaning.isUnderstood ? effectOperands(meaning, cwds, place, evidence) : operandsOf(program, argv, cwds, place, evidence);
   const operands = [...used, ...redirects];
   reading.commands.push({ argv, isLiteral, program, where, evidence, cwds, operands, redirects, hosts: hostsOf(argv, meaning), meaning });
   if (STATE_BUILTINS.has(program)) reading.opaque.add(`"${program}" changes what later commands mean`);
   for (const inner of unwrap(argv)) {
-    if (inner.kind === 'code') reading.opaque.add(inner.reason);
-    else if (inner.kind === 'words') addCommand(reading, inner.argv, isLiteral, cwds, 'within', [], depth + 1);
+    if (inner.kind === 'code') {
+      // The table knows the small languages: what is understood is no unread code.
+      if (!meaning.isUnderstood) reading.opaque.add(inner.reason);
+    } else if (inner.kind === 'words') addCommand(reading, inner.argv, isLiteral, cwds, 'within', [], depth + 1);
     else readNested(reading, inner.text, cwds, depth + 1);
   }
   return program === 'cd' ? afterCd(reading, argv, isLiteral, cwds) : cwds;

@@ -129,13 +129,15 @@ function fitReading(
     const match = found.find(({ values }) => want.values.every((value, index) => wordFits(value.text, values[index]?.text ?? '')));
     if (match === undefined) return undefined;
     options.add(want.option.first);
-    named.add(match.word.index);
+    // In a cluster (`-uo.bashrc`) the word holds more than the option that the pattern names.
+    const isAlone = !parsed.given.some((other) => other !== match && other.word.index === match.word.index);
+    if (isAlone) named.add(match.word.index);
     // Another one of the same option is not the one that the pattern spells out.
     if (want.values.length > 0 && found.length > 1) return undefined;
     for (const [index, value] of match.values.entries()) {
       const isSpelled = want.values[index] !== undefined && !want.values[index]?.text.includes('*');
       if (want.values[index] !== undefined) matched.add(value.index);
-      if (isSpelled) named.add(value.index);
+      if (isSpelled && (isAlone || !match.isAttached)) named.add(value.index);
       else named.delete(value.index);
     }
   }

@@ -28,7 +28,8 @@ function lintAllow(rule: Rule): Problem[] {
     if (isFixed) return [];
     return name.choices.flatMap(({ source }) => {
       const program = programName(source);
-      if (entryOf(PROGRAM_TABLE, source) === undefined)
+      const entry = entryOf(PROGRAM_TABLE, source);
+      if (entry === undefined)
         return [
           warn(
             `"${source}" is not in the program table, so this pattern allows nothing`,
@@ -44,7 +45,7 @@ function lintAllow(rule: Rule): Problem[] {
             `such as ${program} ... with the command spelled out`,
           ),
         ];
-      if (interpreterOf(program) !== undefined)
+      if (interpreterOf(program) !== undefined && entry.parse === 'first')
         return [warn(`${program} runs code, so a rule must name what it runs to match`, `such as ${program} scripts/build.js ...`)];
       return [];
     });

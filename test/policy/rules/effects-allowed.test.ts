@@ -53,6 +53,12 @@ describe('who allows an effect', () => {
     ['allow: [ "execute(sort ...)", "edit($cwd/**)" ]', 'sort -o out in', 'ask'],
     ['allow: [ "execute(sort -o ...)", "edit($cwd/**)" ]', 'sort --output=out in', 'allow'],
     ['allow: [ "execute(sort -o ...)", "edit($cwd/**)" ]', 'sort -o ../out in', 'ask'],
+    ['allow: [ "execute(sort -u ...)" ]', 'sort -u in', 'allow'],
+    ['allow: [ "execute(sort -u ...)" ]', 'sort -uoout in', 'ask'],
+    ['allow: [ "execute(sort -u ...)" ]', 'sort -uo../out in', 'ask'],
+    ['allow: [ "execute(tar -t ...)" ]', 'tar -tf/etc/x.tar', 'ask'],
+    ['allow: [ "execute(tar -t ...)" ]', 'tar tf /etc/x.tar', 'ask'],
+    ['allow: [ "execute(date -u ...)" ]', 'date -uf/etc/passwd', 'ask'],
     // Redirections.
     ['allow: [ "execute(echo ...)" ]', 'echo a > src/a', 'ask'],
     ['allow: [ "execute(echo ...)", "edit($cwd/src/**)" ]', 'echo a > src/a', 'allow'],

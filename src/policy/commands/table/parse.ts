@@ -224,6 +224,7 @@ function readCluster(
       continue;
     }
     if (option.types[0] === 'command' && index === word.text.length - 1) return takeCommand(entry, option, words, at, state);
+    if (option.types[0] === 'command' && !state.isLoose) return { word: word.text, reason: 'a command attached to its option' };
     if (option.takes === 'nothing') {
       state.given.push({ option, word, values: [], isAttached: false });
       continue;

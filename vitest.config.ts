@@ -12,7 +12,7 @@ const unmet = unmetGroups({ install: process.env.TEST_PACKAGES === 'install' });
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...unmet.map(({ name }) => `test/**/*.${name}.test.ts`)],
+    exclude: [...configDefaults.exclude, ...unmet.flatMap(({ name }) => [`test/**/*.${name}.test.ts`, `test/**/*.${name}.*.test.ts`])],
     // End-to-end tests start real processes on what may be a busy two-core machine.
     // Their time goes into waiting for each other: more of them at once than there are cores.
     maxWorkers: Math.max(4, availableParallelism()),

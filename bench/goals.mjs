@@ -171,6 +171,37 @@ export const goals = [
     needs: ['cold-large'],
     checks: [{ what: 'CPU, x raw', atMost: 2, heldAt: 3.5, of: (v) => v('cold-large.ours.cpuMs') / v('cold-large.raw.cpuMs') }],
   },
+  {
+    id: 'G17',
+    title: 'a sandbox (Linux with bubblewrap)',
+    needs: ['sandbox'],
+    checks: ['workspace', 'review'].flatMap((level) => [
+      {
+        what: `start of Node at ${level}, x outside`,
+        atMost: 1.4,
+        of: (v) => v(`sandbox.${level}.startMs`) / v('sandbox.outside.startMs'),
+      },
+      // The pipes are the agent's own, so this is noise.
+      {
+        what: `frames at ${level}, x outside`,
+        atMost: 1,
+        heldAt: 1.1,
+        of: (v) => v(`sandbox.${level}.framesMs`) / v('sandbox.outside.framesMs'),
+      },
+    ]),
+  },
+  {
+    id: 'G18',
+    title: 'a second client of a session',
+    needs: ['attach', 'burst'],
+    checks: [
+      {
+        what: 'CPU per frame that it adds, x a burst with all defaults',
+        atMost: 0.3,
+        of: (v) => (v('attach.two.us') - v('attach.one.us')) / v('burst.ours.cpuUs'),
+      },
+    ],
+  },
 ];
 
 /**

@@ -1,12 +1,13 @@
 // Loads the start as `require` would, but with the code that V8 made of it when it was built: to compile it anew is a third of a start.
-// V8 refuses what another version has made, or one with other flags; then, and where there is none, it is compiled as always.
+// The code is for one version of Node on one kind of machine, and its name says which: V8 takes what another Node with the same V8 has made for
+// its own, and crashes. Where there is none, it is compiled as always.
 const { readFileSync } = require('node:fs');
 const Module = require('node:module');
 const path = require('node:path');
 const { pathToFileURL } = require('node:url');
 const { Script } = require('node:vm');
 
-/** The exports of `file`, and its script. Whoever asks for it later by `require` gets the same. */
+/** The exports of `file`, its script, and where the code of this very Node belongs. A later `require` gets the same. */
 module.exports = function load(file) {
   const { script, start } = made(file);
   const loaded = new Module(file, module);
@@ -17,7 +18,7 @@ module.exports = function load(file) {
   require.cache[file] = loaded;
   start(loaded.exports, Module.createRequire(file), loaded, file, path.dirname(file));
   loaded.loaded = true;
-  return { exports: loaded.exports, script };
+  return { exports: loaded.exports, script, cache: cacheOf(file) };
 };
 
 /** What was built is a function, and says nothing yet. What is there may also be of another version than this, when only sources were renewed. */
@@ -33,9 +34,12 @@ function made(file) {
   }
 }
 
+/** Where the code of this very Node is. */
+const cacheOf = (file) => `${file}.${process.version}-${process.platform}-${process.arch}.cache`;
+
 function cached(file) {
   try {
-    return readFileSync(`${file}.cache`);
+    return readFileSync(cacheOf(file));
   } catch {
     return undefined;
   }

@@ -1,9 +1,9 @@
 // The layout around the screens: navigation, recent sessions, pending requests.
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { ago } from './components/format.ts';
-import { Icon } from './components/icon.tsx';
-import { ConfirmLink } from './components/link.tsx';
+import { ago } from './components/controls/format.ts';
+import { Icon } from './components/controls/icon.tsx';
+import { ConfirmLink } from './components/controls/link.tsx';
 import { route, toSession } from './route.ts';
 import { SCREENS, screenOf } from './screens.ts';
 import { refusal, status } from './socket.ts';

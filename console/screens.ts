@@ -1,6 +1,6 @@
 // All screens: name in the address, label, code to load. To add a screen, add an entry.
 import type { FunctionComponent } from 'preact';
-import { type Later, later } from './components/later.tsx';
+import { type Later, later } from './components/controls/later.tsx';
 import { Sessions } from './screens/sessions.tsx';
 
 type Shown = FunctionComponent<{ readonly rest: string }>;

@@ -73,6 +73,7 @@ const declarations = declare('index.d.ts');
 
 // Separate and as small as possible: agents start one per session.
 await build({ ...options, entryPoints: { 'mcp-shim': 'src/mcp/transports/shim.ts' }, sourcemap: false, minify: true });
+await build({ ...options, entryPoints: { 'sandbox-bridge': 'src/sandbox/network/bridge.ts' }, sourcemap: false, minify: true });
 await build({ ...options, banner, entryPoints: { 'demo-agent': 'src/demo/main.ts' } });
 const { metafile } = await build({
   ...options,

@@ -11,7 +11,7 @@ process.stdout.write = (bytes, ...more) => {
   // A moment later, so that the records of it are in it too; then the end of our input, as when an editor goes.
   if (String(bytes).includes('"stopReason"'))
     setTimeout(() => {
-      writeFileSync(`${file}.cache`, start.script.createCachedData());
+      writeFileSync(start.cache, start.script.createCachedData());
       process.stdin.destroy();
     }, 300);
   return write(bytes, ...more);

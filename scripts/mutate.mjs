@@ -8,7 +8,10 @@ import picomatch from 'picomatch';
 
 const GROUPS = {
   router: { mutate: ['src/router/**/*.ts'], tests: ['test/router/**/*.test.ts'] },
-  sessions: { mutate: ['src/proxy/sessions/session-state.ts'], tests: ['test/proxy/sessions/session-state.test.ts'] },
+  sessions: {
+    mutate: ['src/proxy/sessions/{session-state,frame-queue,native-sessions}.ts'],
+    tests: ['test/proxy/sessions/{session-state,frame-queue,native-sessions}.test.ts'],
+  },
   policy: {
     mutate: ['src/policy/decide.ts', 'src/policy/rules/{covers,touches,rule-index,layers}.ts', 'src/policy/actions/grant.ts'],
     // Without the properties of whole policies: they take seconds for each mutant.
@@ -16,7 +19,7 @@ const GROUPS = {
   },
   enforcement: {
     mutate: ['src/proxy/enforcement/**/*.ts'],
-    tests: ['test/proxy/enforcement/**/*.test.ts', 'test/proxy/named-twice.test.ts'],
+    tests: ['test/proxy/enforcement/**/*.test.ts', 'test/proxy/duplicate-keys.test.ts'],
     // A mutant that drops an answer makes its test wait this long.
     testTimeoutMs: 4_000,
   },

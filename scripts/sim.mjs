@@ -1,4 +1,5 @@
-// Runs many seeds of the simulator: `npm run sim -- --seeds 10000 [--from 1] [--jobs 2]`. Exits with 1 if a seed fails, and names it.
+// Runs many seeds of the simulator: `npm run sim -- --seeds 10000 [--from 1] [--jobs 2]`, of the proxy or, with --clients, of the
+// client multiplexer. Exits with 1 if a seed fails, and names it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
@@ -19,6 +20,7 @@ async function main() {
       from: { type: 'string', default: '1' },
       jobs: { type: 'string', default: String(Math.max(1, os.availableParallelism())) },
       trace: { type: 'string', default: '60' },
+      clients: { type: 'boolean', default: false },
     },
   });
   const from = Number(values.from);
@@ -27,7 +29,7 @@ async function main() {
   const startedMs = performance.now();
   try {
     const bundle = path.join(dir, 'sim.cjs');
-    await bundleTo(bundle);
+    await bundleTo(bundle, values.clients ? 'test/attach/seeds.ts' : 'test/sim/seeds.ts');
     const { addTotals, noTotals, summary } = createRequire(import.meta.url)(bundle);
     const totals = noTotals();
     let next = from;
@@ -55,12 +57,12 @@ async function main() {
   }
 }
 
-async function bundleTo(outfile) {
+async function bundleTo(outfile, entry) {
   const { build } = await import('esbuild');
   const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
   await build({
     absWorkingDir: root,
-    entryPoints: ['test/sim/seeds.ts'],
+    entryPoints: [entry],
     outfile,
     bundle: true,
     format: 'cjs',

@@ -43,6 +43,11 @@ const FAILURES = {
     rpc: -32601,
     message: (method: string, agent: string) => `Method not found: agent "${agent}" does not support ${method}`,
   },
+  CLIENT_UNSUPPORTED: {
+    rpc: -32601,
+    message: (method: string) =>
+      `Method not found: the client does not support ${method}; set workspace to "serve-missing" to let switchboard serve it`,
+  },
   SESSION_UNKNOWN: { rpc: -32002, message: (id: string) => `No agent owns session "${id}"` },
   SESSION_AMBIGUOUS: {
     rpc: -32602,
@@ -53,6 +58,11 @@ const FAILURES = {
     rpc: -32002,
     message: (id: string, agent: string) =>
       `Session "${id}" belongs to agent "${agent}", which is no longer configured; add it to agent_servers again`,
+  },
+  SESSION_SUPERSEDED: {
+    rpc: -32002,
+    message: (id: string, agent: string, other: string) =>
+      `Session "${id}" has ended: agent "${agent}" has given its id to session "${other}". To read it, run: switchboard sessions show ${id}`,
   },
   SESSION_NOT_LOADABLE: {
     rpc: -32602,
@@ -66,10 +76,39 @@ const FAILURES = {
   },
   PARAMS: { rpc: -32602, message: (method: string, reason: string) => `Invalid params for ${method}: ${reason}` },
   CWD_RELATIVE: { rpc: -32602, message: (method: string) => `Invalid params for ${method}: cwd must be an absolute path` },
+  CWD_NOT_ALLOWED: {
+    rpc: -32602,
+    message: (method: string, cwd: string) =>
+      `Invalid params for ${method}: network clients may not open sessions in ${cwd}; the owner of the daemon can add it to allow_cwd`,
+  },
+  STDIO_SERVER_REFUSED: {
+    rpc: -32602,
+    message: (method: string, server: string) =>
+      `Invalid params for ${method}: MCP server "${server}" is a program, and network clients may not start programs; use an http server, or let the owner of the daemon set network_clients.stdio_servers`,
+  },
+  METHOD_NOT_ALLOWED: {
+    rpc: -32601,
+    message: (method: string) =>
+      `${method} is not allowed: network clients may only use the methods of their sessions; use a token with the role owner`,
+  },
+  OBSERVER: {
+    rpc: -32603,
+    message: (method: string) => `${method} is not allowed: a token with the role observer can only list and read sessions`,
+  },
+  NOT_LIVE: { rpc: -32001, message: (id: string) => `Session "${id}" is not live; open it with session/load` },
+  CLIENT_GONE: {
+    rpc: -32603,
+    message: (method: string) => `The client disconnected before it answered ${method}; it may have done it`,
+  },
   AGENT_UNKNOWN: { rpc: -32602, message: (agent: string, known: string) => `Unknown agent "${agent}"; configured agents: ${known}` },
   AGENT_LOCKED: {
     rpc: -32602,
     message: (agent: string, wanted: string) => `The session already started with agent "${agent}"; open a new session to use "${wanted}"`,
+  },
+  CONTENT_UNSUPPORTED: {
+    rpc: -32602,
+    message: (agent: string, what: string) =>
+      `Invalid params for session/prompt: agent "${agent}" does not support ${what} (promptCapabilities.${what}); use another agent, or set agent_servers.${agent}.unsupported_content to "describe"`,
   },
   CAPABILITY_MISSING: {
     rpc: -32602,
@@ -119,6 +158,11 @@ const FAILURES = {
     rpc: -32603,
     message: (agent: string, command: string, why: string, next = `Check "command" in agent_servers.${agent}, or install the agent`) =>
       `Agent "${agent}" did not start: ${why} (command: ${command}). ${next}`,
+  },
+  AGENT_UNREACHABLE: {
+    rpc: -32603,
+    message: (agent: string, address: string, why: string, next = `Check "url" in agent_servers.${agent}`) =>
+      `Agent "${agent}" cannot be reached at ${address}: ${why}. ${next}`,
   },
   AGENT_SILENT: {
     rpc: -32603,
@@ -186,6 +230,21 @@ const FAILURES = {
         ...(isWorthTest ? [`. To find out why, run: switchboard agents test ${agent}`] : []),
       ].join(''),
   },
+  AGENT_DISCONNECTED: {
+    rpc: -32603,
+    message: (agent: string, why: string, hadOpenRequest: boolean) =>
+      `The connection to agent "${agent}" was lost (${why})${hadOpenRequest ? ' before it answered' : ''}`,
+  },
+  FILES_WITHHELD: {
+    rpc: -32601,
+    message: (method: string, agent: string) =>
+      `Method not found: "${method}": agent "${agent}" does not share files with the client: it is remote (see agent_servers.${agent}.files) or works at the sandbox level "review"`,
+  },
+  PATH_UNMAPPED: {
+    rpc: -32602,
+    message: (method: string, path: string, agent: string) =>
+      `Invalid params for "${method}": "${path}" is outside the directories that remote agent "${agent}" shares; see agent_servers.${agent}.files`,
+  },
   AGENT_HUNG_UP: {
     rpc: -32603,
     message: (agent: string, stream: string) => `Agent "${agent}" closed its ${stream} but kept running, so it was stopped`,
@@ -194,6 +253,21 @@ const FAILURES = {
     rpc: -32603,
     message: (agent: string, limit: number) =>
       `Agent "${agent}" is still starting, and its queue exceeded limits.max_queue_bytes (${limit})`,
+  },
+  PROMPT_QUEUE_FULL: {
+    rpc: -32602,
+    message: (agent: string, limit: number) =>
+      `${limit} prompts already wait for agent "${agent}" to finish its turn, which is the limit; wait, or cancel the turn`,
+  },
+  TURN_RUNNING: {
+    rpc: -32602,
+    message: (agent: string) =>
+      `Agent "${agent}" is still working on the last prompt, and while_running is "refuse"; wait for it, or cancel the turn`,
+  },
+  PROMPT_TIMEOUT: {
+    rpc: -32603,
+    message: (agent: string, ms: number) =>
+      `Agent "${agent}" did not finish the prompt within ${ms} ms, so it was cancelled. Send a smaller task, or raise agent_servers.${agent}.timeouts.prompt_ms`,
   },
   SESSION_BACKLOG: {
     rpc: -32603,
@@ -223,11 +297,40 @@ const FAILURES = {
   SHUTTING_DOWN: { rpc: -32603, message: () => 'switchboard is shutting down' },
 } as const;
 
-/** Formats a peer's value for a message. `String` would call a `toString` that the peer supplied. */
-export const shown = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined'));
-
 type Failures = typeof FAILURES;
 export type FailureKey = keyof Failures;
+export const FAILURE_KEYS = Object.keys(FAILURES) as readonly FailureKey[];
+
+/** Sent again unchanged, the request may succeed: later, with another process of the agent, or once other work is done. */
+const RETRYABLE: ReadonlySet<FailureKey> = new Set<FailureKey>([
+  'AGENT_UNAVAILABLE',
+  'AGENT_CRASH_LOOP',
+  'AGENT_GONE',
+  'AGENT_UNREACHABLE',
+  'AGENT_DISCONNECTED',
+  'AGENT_HUNG_UP',
+  'AGENT_BACKLOG',
+  'PROMPT_QUEUE_FULL',
+  'TURN_RUNNING',
+  'PROMPT_TIMEOUT',
+  'SESSION_BACKLOG',
+  'AGENT_SILENT',
+  'SESSION_NOT_BACK',
+  'SESSION_NOT_OPENED',
+  'TOO_MANY_OPEN',
+  'SESSION_IN_USE',
+  'AGENT_DEAF',
+  'AGENT_STUCK',
+  'AGENT_UNSTOPPABLE',
+  'AGENT_UNREADABLE',
+  'FILE_CHANGED',
+  'PATH_MOVED',
+  'SHUTTING_DOWN',
+  'ID_IN_USE',
+]);
+
+/** Formats a peer's value for a message. `String` would call a `toString` that the peer supplied. */
+export const shown = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined'));
 
 /** A failure to report to a peer; `proxy/` turns it into an error frame. */
 export class ProxyError extends Error {
@@ -242,6 +345,35 @@ export class ProxyError extends Error {
     this.rpc = FAILURES[key].rpc;
     this.data = data;
   }
+}
+
+/** Reasons with a name of their own; the others are called like their key. */
+const REASONS: Readonly<Partial<Record<FailureKey, string>>> = {
+  AGENT_GONE: 'agent_exited',
+  AGENT_MISSING: 'not_startable',
+  AGENT_UNREACHABLE: 'not_reachable',
+  AGENT_DISCONNECTED: 'disconnected',
+  AGENT_SILENT: 'no_initialize',
+  SESSION_NOT_OPENED: 'no_session',
+  AGENT_STOPPED: 'stopped',
+  AGENT_UNAVAILABLE: 'backing-off',
+  AGENT_CRASH_LOOP: 'crash-loop',
+  AGENT_UNSTOPPABLE: 'cancel_ignored',
+  AGENT_UNREADABLE: 'unreadable',
+  AGENT_DEAF: 'queue_full',
+  AGENT_HUNG_UP: 'hung_up',
+  AGENT_STUCK: 'not_reading',
+};
+
+/** How docs/errors.md and `data.reason` name a failure. */
+export function reasonOf(key: FailureKey): { readonly reason: string; readonly rpc: number; readonly retryable: boolean } {
+  return { reason: REASONS[key] ?? key.toLowerCase(), rpc: FAILURES[key].rpc, retryable: RETRYABLE.has(key) };
+}
+
+/** The `data` of the error frame: every error that the proxy makes has a reason and says whether the request may succeed if it is sent again. */
+export function wireDataOf({ key, data }: Pick<ProxyError, 'key' | 'data'>): Readonly<Record<string, unknown>> {
+  const { reason, retryable } = reasonOf(key);
+  return { reason, ...data, retryable };
 }
 
 /** Creates the error for `key`; the peer receives `data` with it. */

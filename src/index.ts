@@ -6,7 +6,7 @@ import type { ReadableStream, WritableStream } from 'node:stream/web';
 import { type ClientStreams, SetupFailure, type Switchboard, type SwitchboardEvent, type SwitchboardOptions } from './app/api.ts';
 import { assemble } from './app/assemble.ts';
 import { hostFunctions } from './app/configured-tools.ts';
-import { listenerFor } from './app/events.ts';
+import { frameEvents, listenerFor, type Notify } from './app/events.ts';
 import { withDemoAgents } from './app/launch.ts';
 import { type Config, type PolicySource, toConfig } from './config/config.ts';
 import { EMPTY_LAYER } from './config/layer.ts';
@@ -30,7 +30,7 @@ export async function createSwitchboard(options: SwitchboardOptions = {}): Promi
       // A failing listener must not fail a session.
     }
   };
-  const notify = (text: string) => emit({ type: 'notice', text });
+  const notify: Notify = (text, level = 'warn') => emit({ type: 'notice', level, text });
   const stateDir =
     options.stateDir === undefined ? findStateDir(process.env, os.homedir(), process.platform) : path.resolve(options.stateDir);
   const { config, files } = await configOf(options, stateDir, notify);
@@ -42,6 +42,7 @@ export async function createSwitchboard(options: SwitchboardOptions = {}): Promi
     policy: { ...(policyMode && { policyMode }), ...(interactive !== undefined && { isInteractive: interactive }) },
     tools: await hostFunctions(tools, config.hostTools.commands),
     events: listenerFor(emit),
+    ...(options.frames === true && { extraObserver: (secrets) => frameEvents(secrets, emit) }),
   });
   return {
     connect(client) {
@@ -56,7 +57,7 @@ export async function createSwitchboard(options: SwitchboardOptions = {}): Promi
 async function configOf(
   { config, configFile }: SwitchboardOptions,
   stateDir: string,
-  notify: (text: string) => void,
+  notify: Notify,
 ): Promise<{ readonly config: Config; readonly files: readonly string[] }> {
   if (config !== undefined && configFile !== undefined)
     throw new SetupFailure('CONFIG_INVALID', 'both config and configFile are given', 'give one of them');
@@ -68,7 +69,7 @@ async function configOf(
       const given = { file: 'config', text: JSON.stringify(config), identity: 'config' };
       return { ...(await loadConfig({ ...here, given })), files: [] };
     }
-    notify('no configuration: using the embedded demo agents');
+    notify('no configuration: using the embedded demo agents', 'info');
     return { config: withDemoAgents(toConfig(EMPTY_LAYER, new Map()), stateDir), files: [] };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

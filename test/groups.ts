@@ -1,5 +1,5 @@
-// Groups of tests that need something a machine may lack. A file named `x.GROUP.test.ts` belongs to a group. Where the need is not met, vitest leaves
-// its files out, and the run ends with the name of the group and the reason.
+// Groups of tests that need something a machine may lack. A file named `x.GROUP.test.ts` belongs to a group, `x.ONE.OTHER.test.ts` to two. Where the
+// need is not met, vitest leaves its files out, and the run ends with the name of the group and the reason.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -8,7 +8,7 @@ import path from 'node:path';
 export type Group = {
   readonly name: string;
   readonly needs: string;
-  /** The Debian package that meets the need. */
+  /** The Debian packages that meet the need. */
   readonly install?: string;
   isMet(): boolean;
 };
@@ -20,6 +20,8 @@ const CHROMIUM_PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr
 export const findChromium = (): string | undefined =>
   [process.env.CHROMIUM ?? '', ...CHROMIUM_PLACES].find((place) => place !== '' && existsSync(place));
 
+export const SSHD = '/usr/sbin/sshd';
+
 export const GROUPS: readonly Group[] = [
   {
     name: 'browser',
@@ -29,8 +31,32 @@ export const GROUPS: readonly Group[] = [
   },
   { name: 'zsh', needs: 'zsh: apt-get install zsh', install: 'zsh', isMet: () => hasProgram('zsh') },
   { name: 'fish', needs: 'fish: apt-get install fish', install: 'fish', isMet: () => hasProgram('fish') },
+  {
+    name: 'sandbox',
+    needs: 'bubblewrap, and the right to use user namespaces: apt-get install bubblewrap',
+    install: 'bubblewrap',
+    isMet: () => spawnSync('bwrap', ['--unshare-all', '--cap-drop', 'ALL', '--ro-bind', '/', '/', '--proc', '/proc', 'true']).status === 0,
+  },
+  {
+    name: 'tracer',
+    needs: 'strace inside bubblewrap: apt-get install bubblewrap strace',
+    install: 'bubblewrap strace ripgrep fd-find jq tree zip unzip',
+    isMet: mayTrace,
+  },
+  {
+    name: 'sshd',
+    needs: 'OpenSSH, with its server: apt-get install openssh-server openssh-client',
+    install: 'openssh-server openssh-client',
+    isMet: () => existsSync(SSHD) && spawnSync('ssh', ['-V']).status === 0,
+  },
   { name: 'root', needs: 'a user who may make devices (mknod): root', isMet: mayMakeDevices },
 ];
+
+/** A container may forbid namespaces, or ptrace inside them. */
+function mayTrace(): boolean {
+  const system = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'];
+  return spawnSync('bwrap', ['--unshare-all', ...system, 'strace', '-f', '-qq', '-o', '/dev/null', 'true']).status === 0;
+}
 
 /** Root may not always: some containers lack the capability. */
 function mayMakeDevices(): boolean {
@@ -43,12 +69,12 @@ function mayMakeDevices(): boolean {
 /** Groups that this machine cannot run. With `install`, root first installs the packages that are missing. */
 export function unmetGroups({ install }: { readonly install: boolean }): readonly Group[] {
   const unmet = GROUPS.filter((group) => !group.isMet());
-  const packages = unmet.flatMap((group) => group.install ?? []);
+  const packages = unmet.flatMap((group) => group.install?.split(' ') ?? []);
   if (!install || packages.length === 0 || !installPackages(packages)) return unmet;
   return unmet.filter((group) => !group.isMet());
 }
 
-function installPackages(packages: readonly string[]): boolean {
+export function installPackages(packages: readonly string[]): boolean {
   if (process.platform !== 'linux' || process.getuid?.() !== 0 || !hasProgram('apt-get')) return false;
   const apt = (...args: string[]) =>
     execFileSync('apt-get', ['-o', 'Acquire::Retries=1', '-o', 'Acquire::http::Timeout=20', ...args], {

@@ -35,6 +35,6 @@ const write = (text: string): void => void process.stdout.write(text);
 
 const filesOf = (group: string): readonly string[] =>
   readdirSync(path.join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith(`.${group}.test.ts`))
+    .filter((file) => file.endsWith('.test.ts') && file.includes(`.${group}.`))
     .map((file) => path.join('test', file))
     .sort();

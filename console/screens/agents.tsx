@@ -1,12 +1,12 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { AgentLoad, AgentTopics, HostTools } from '../../src/console/protocol/agents.ts';
+import type { AgentLoad, AgentTopics, HostTools, NetworkClient } from '../../src/console/protocol/agents.ts';
 import type { AgentRow } from '../../src/console/protocol/state.ts';
-import { Confirm } from '../components/dialog.tsx';
-import { Fact } from '../components/fact.tsx';
-import { amount, lasting, shownId } from '../components/format.ts';
-import { Icon } from '../components/icon.tsx';
-import { Problem } from '../components/problem.tsx';
+import { Confirm } from '../components/controls/dialog.tsx';
+import { Fact } from '../components/controls/fact.tsx';
+import { amount, lasting, shownId } from '../components/controls/format.ts';
+import { Icon } from '../components/controls/icon.tsx';
+import { Problem } from '../components/controls/problem.tsx';
 import { toSession } from '../route.ts';
 import { ask, subscribe } from '../socket.ts';
 import { agents, sessions } from '../state.ts';
@@ -24,7 +24,7 @@ const NOT_RUNNING = ['idle', 'unavailable', 'stopped'];
 
 export function Agents(): VNode {
   const rows = agents.value;
-  const [{ loads, hostTools }, use] = useState<AgentTopics['agentUse']['news']>({ loads: [], hostTools: [] });
+  const [{ loads, hostTools, clients }, use] = useState<AgentTopics['agentUse']['news']>({ loads: [], hostTools: [], clients: [] });
   useEffect(() => subscribe('agentUse', {}, use), []);
   const capabilities = [...new Set(rows.flatMap((row) => row.capabilities))].sort();
   return (
@@ -39,6 +39,7 @@ export function Agents(): VNode {
           ))}
         </div>
         {hostTools.length > 0 && <Tools hostTools={hostTools} />}
+        {clients.length > 0 && <Clients clients={clients} />}
         {capabilities.length > 0 && (
           <section>
             <h2>Capabilities</h2>
@@ -116,7 +117,7 @@ function Card({ row, load }: { readonly row: AgentRow; readonly load: AgentLoad 
     const timer = setInterval(() => tick((count) => count + 1), 1000);
     return () => clearInterval(timer);
   }, []);
-  const { id, title, isDefault, state, pid, since, restarts, sessions: open, inFlight, version, lastError, stderr } = row;
+  const { id, title, isDefault, sandbox, state, pid, since, restarts, sessions: open, inFlight, version, lastError, stderr } = row;
   const all = operationsOf(row);
   const pending = kind && all[kind];
   const perform = ({ action }: Operation) => {
@@ -155,6 +156,7 @@ function Card({ row, load }: { readonly row: AgentRow; readonly load: AgentLoad 
       )}
       <dl>
         <Fact name="Name">{[id, version].filter(Boolean).join(' · ')}</Fact>
+        <Fact name="Sandbox">{sandbox ?? '–'}</Fact>
         <Fact name="Process">{pid === undefined ? '–' : String(pid)}</Fact>
         <Fact name="Up">{since === undefined ? '–' : lasting(Date.now() - since)}</Fact>
         <Fact name="Crashes">{String(restarts)}</Fact>
@@ -207,12 +209,81 @@ function Tools({ hostTools }: { readonly hostTools: readonly HostTools[] }): VNo
                 <td>{agent}</td>
                 <td>{transport}</td>
                 <td class={state === 'offered' ? 'dim' : 'ok'}>{STEPS[state] ?? state}</td>
-                <td title={tools.join(', ')}>{tools.length}</td>
+                <td>
+                  <details>
+                    <summary>{tools.length}</summary>
+                    <p>{tools.join(', ')}</p>
+                  </details>
+                </td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
+    </section>
+  );
+}
+
+function Clients({ clients }: { readonly clients: readonly NetworkClient[] }): VNode {
+  const [problem, setProblem] = useState('');
+  const [chosen, askAbout] = useState<NetworkClient>();
+  return (
+    <section aria-label="Network clients">
+      <h2>Network clients</h2>
+      <div class="table">
+        <table class="list matrix">
+          <thead>
+            <tr>
+              <th>Token</th>
+              <th>Role</th>
+              <th>Program</th>
+              <th>Since</th>
+              <th>Sessions</th>
+              <th>
+                <span class="hidden">Disconnect</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {clients.map((client) => (
+              <tr key={client.number}>
+                <td>{client.principal}</td>
+                <td>{client.role}</td>
+                <td>{client.program ?? '–'}</td>
+                <td>{new Date(client.since).toLocaleString()}</td>
+                <td>
+                  {client.sessions.map((sessionId) => (
+                    <div key={sessionId}>
+                      <a href={toSession(sessionId)}>{sessions.value.get(sessionId)?.title || shownId(sessionId).slice(0, 18)}</a>
+                    </div>
+                  ))}
+                </td>
+                <td>
+                  <button type="button" aria-label={`Disconnect ${client.principal}`} onClick={() => askAbout(client)}>
+                    Disconnect
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Problem text={problem} />
+      {chosen && (
+        <Confirm
+          title={`Disconnect ${chosen.principal}`}
+          confirmLabel="Disconnect"
+          look="danger"
+          action={() => {
+            setProblem('');
+            askAbout(undefined);
+            ask('disconnectClient', { client: chosen.number }).catch((error: Error) => setProblem(error.message));
+          }}
+          close={() => askAbout(undefined)}
+        >
+          <p>Its sessions wait for it. It may connect again; to prevent that, revoke its token.</p>
+        </Confirm>
+      )}
     </section>
   );
 }

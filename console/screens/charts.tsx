@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ChartRow, ChartTopics } from '../../src/console/protocol/charts.ts';
-import { Plot, type Plotted } from '../components/plot.tsx';
+import { Plot, type Plotted } from '../components/records/plot.tsx';
 import { subscribe } from '../socket.ts';
 
 const MOST_ROWS = 900;

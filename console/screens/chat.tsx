@@ -1,14 +1,16 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Composer } from '../components/composer.tsx';
-import { place, short } from '../components/format.ts';
-import { Icon } from '../components/icon.tsx';
-import { Items } from '../components/items.tsx';
-import { Pickers } from '../components/pickers.tsx';
-import { Problem } from '../components/problem.tsx';
-import { Elsewhere, RequestCard } from '../components/request.tsx';
-import { save } from '../components/save.ts';
-import { SessionMenu } from '../components/session-menu.tsx';
+import { WaitingChanges } from '../components/changes/waiting.tsx';
+import { place, short } from '../components/controls/format.ts';
+import { Icon } from '../components/controls/icon.tsx';
+import { Problem } from '../components/controls/problem.tsx';
+import { save } from '../components/controls/save.ts';
+import { Composer } from '../components/conversation/composer.tsx';
+import { Items } from '../components/conversation/items.tsx';
+import { Pickers } from '../components/conversation/pickers.tsx';
+import { Queued } from '../components/conversation/queued.tsx';
+import { SessionMenu } from '../components/conversation/session-menu.tsx';
+import { Elsewhere, RequestCard } from '../components/requests/request.tsx';
 import { ask, status } from '../socket.ts';
 import { conversation, requests, type Shown, sessions, watch } from '../state.ts';
 
@@ -82,9 +84,11 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
       <footer>
         {request && <RequestCard key={request.requestId} request={request} isCurrent isInSession />}
         {mine.length > 1 && <p class="quiet-text">{mine.length - 1} more pending</p>}
+        {!isRunning && <WaitingChanges sessionId={sessionId} cwd={row?.cwd ?? ''} />}
         <Elsewhere sessionId={sessionId} />
         <Problem text={problem} />
         {isStored && items.length > 0 && <p class="quiet-text centred">From the transcript. Send a prompt to reopen the session.</p>}
+        {!isStored && <Queued sessionId={sessionId} />}
         {row?.isFromClient && !isStored ? (
           <Held sessionId={sessionId} isRunning={isRunning} />
         ) : (

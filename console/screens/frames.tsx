@@ -3,11 +3,11 @@ import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { FrameRow, FrameTopics } from '../../src/console/protocol/frames.ts';
-import { FrameDetail } from '../components/frame-detail.tsx';
-import { Icon } from '../components/icon.tsx';
-import { Problem } from '../components/problem.tsx';
-import { save } from '../components/save.ts';
-import { SearchField } from '../components/search-field.tsx';
+import { Icon } from '../components/controls/icon.tsx';
+import { Problem } from '../components/controls/problem.tsx';
+import { save } from '../components/controls/save.ts';
+import { SearchField } from '../components/controls/search-field.tsx';
+import { FrameDetail } from '../components/records/frame-detail.tsx';
 import { ask, subscribe } from '../socket.ts';
 
 const ROW = 24;

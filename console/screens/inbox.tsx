@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ago } from '../components/format.ts';
-import { Elsewhere, isTyping, RequestCard } from '../components/request.tsx';
+import { ago } from '../components/controls/format.ts';
+import { Elsewhere, isTyping, RequestCard } from '../components/requests/request.tsx';
 import { requests, settled } from '../state.ts';
 
 /** Requests of all sessions, oldest first. `j` and `k` move to the next and the previous one. */

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Failure } from '../../src/console/protocol/messages.ts';
-import { Logins } from '../components/logins.tsx';
-import { Problem } from '../components/problem.tsx';
-import { RequestCard } from '../components/request.tsx';
-import { keepServers, problemWithServers, Servers, savedServers, serversToSend } from '../components/servers.tsx';
+import { Logins } from '../components/agents/logins.tsx';
+import { keepServers, problemWithServers, Servers, savedServers, serversToSend } from '../components/agents/servers.tsx';
+import { Problem } from '../components/controls/problem.tsx';
+import { RequestCard } from '../components/requests/request.tsx';
 import { go, toSession } from '../route.ts';
 import { ask, Refused } from '../socket.ts';
 import { agents, cwd, requests } from '../state.ts';

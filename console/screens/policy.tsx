@@ -3,9 +3,9 @@ import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { PolicyShown, RuleRow } from '../../src/console/protocol/policy.ts';
-import { DryRun } from '../components/dry-run.tsx';
-import { Explain } from '../components/explain.tsx';
-import { ago, place } from '../components/format.ts';
+import { ago, place } from '../components/controls/format.ts';
+import { DryRun } from '../components/requests/dry-run.tsx';
+import { Explain } from '../components/requests/explain.tsx';
 import { subscribe } from '../socket.ts';
 
 type There = Extract<PolicyShown, { isThere: true }>;

@@ -2,10 +2,10 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Finding, Settings as Read } from '../../src/console/protocol/settings.ts';
-import { Fact } from '../components/fact.tsx';
-import { Icon } from '../components/icon.tsx';
-import { Problem } from '../components/problem.tsx';
-import { SearchField } from '../components/search-field.tsx';
+import { Fact } from '../components/controls/fact.tsx';
+import { Icon } from '../components/controls/icon.tsx';
+import { Problem } from '../components/controls/problem.tsx';
+import { SearchField } from '../components/controls/search-field.tsx';
 import { ask } from '../socket.ts';
 import { chooseTheme, type Theme, theme } from '../theme.ts';
 

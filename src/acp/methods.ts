@@ -64,7 +64,7 @@ export const FROM_CLIENT = {
   'providers/disable': request('none', 'owner', 'nobody'),
   'proxy/initialize': request('none', 'owner', 'nobody'), // a chain has one successor
   'proxy/successor': request('none', 'owner', 'nobody'),
-  'mcp/message': notification('serverId', 'owner', 'requester'),
+  'mcp/message': notification('serverId', 'requester'), // also with one agent: its servers may be bridged
   '$/cancel_request': notification('requestId', 'requester'),
 } as const satisfies Record<string, Method>;
 

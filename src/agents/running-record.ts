@@ -15,12 +15,14 @@ export type RunningRecord = {
   readonly children: readonly ProcessId[];
   /** By agent. Only the proxy reads the values. */
   readonly health: Readonly<Record<string, unknown>>;
+  /** Prompts that wait for the end of a turn. */
+  readonly queued: readonly { readonly sessionId: string; readonly text: string }[];
 };
 
 export type RunningRecordWriter = {
   childStarted(pid: number): void;
   /** Writes only changes. */
-  healthIs(health: RunningRecord['health']): void;
+  healthIs(health: RunningRecord['health'], queued: RunningRecord['queued']): void;
   /** All children have exited. */
   clear(): void;
 };
@@ -38,10 +40,11 @@ export function createRunningRecord(stateDir: string, mark: string, onProblem: (
   const owner = { pid: process.pid, startTime: startTimeOf(process.pid) };
   let children: readonly ProcessId[] = [];
   let health: RunningRecord['health'] = {};
+  let queued: RunningRecord['queued'] = [];
   let written = '';
 
   function write(): void {
-    const text = JSON.stringify({ owner, mark, children, health } satisfies RunningRecord);
+    const text = JSON.stringify({ owner, mark, children, health, queued } satisfies RunningRecord);
     if (text === written) return;
     written = text;
     try {
@@ -56,8 +59,9 @@ export function createRunningRecord(stateDir: string, mark: string, onProblem: (
       children = [...children.filter((child) => posixTree(child.pid).isAlive()), { pid, startTime: startTimeOf(pid) }];
       write();
     },
-    healthIs(now) {
+    healthIs(now, waiting) {
       health = now;
+      queued = waiting;
       if (children.length > 0) write();
     },
     clear() {

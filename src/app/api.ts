@@ -52,6 +52,8 @@ export type SwitchboardOptions = {
   stateDir?: string;
   /** Receives events. It should return quickly; exceptions are ignored. */
   onEvent?: (event: SwitchboardEvent) => void;
+  /** Makes every message on every connection an event. Default: false. */
+  frames?: boolean;
 };
 
 /** A function of the host that agents call as a tool, `name` on the MCP server `switchboard`. */
@@ -94,8 +96,16 @@ export type ToolAnswer = {
 };
 
 export type SwitchboardEvent =
-  /** A message for people, redacted; the command writes it to stderr. */
-  | { type: 'notice'; text: string }
+  /** A message for people, redacted; the command writes it to stderr. `log.level` in the configuration says how much there is. */
+  | { type: 'notice'; level: 'error' | 'warn' | 'info' | 'debug' | 'trace'; text: string }
+  /** With the option `frames`: a message on a connection, redacted. `name` is the agent's, or that of the client's connection. */
+  | {
+      type: 'frame';
+      peer: 'client' | 'agent';
+      name: string;
+      direction: 'received' | 'sent';
+      message: Readonly<Record<string, unknown>>;
+    }
   | { type: 'agent-started'; agent: string; pid: number }
   /** `why` if the agent could not be started. */
   | { type: 'agent-exited'; agent: string; code: number | null; signal: string | null; why: string | undefined }

@@ -19,7 +19,7 @@ import { learnConfigured, secretsOf } from './launch.ts';
 import type { EnforcedPolicy, PolicyFlags } from './policy.ts';
 import { changedForLater, type Reconfigured, reconfigureAll } from './reconfigure.ts';
 import type { ExtraObserver } from './records.ts';
-import { type ClientStreams, type Served, type Shared, serveClient } from './serve-client.ts';
+import { type ClientStreams, type Guest, type Served, type Shared, serveClient } from './serve-client.ts';
 import { cleanUp } from './startup-cleanup.ts';
 
 /** By then the first client has its answer to `initialize`. `setImmediate` would be too early: the loop reads the client's request in its next turn. */
@@ -41,6 +41,8 @@ export type Assembly = {
   readonly scanner?: Scanner;
   /** Observes every connection of every client. */
   readonly extraObserver?: ((secrets: Secrets) => ExtraObserver) | undefined;
+  /** A daemon: prompts that arrive during a turn wait, also for a single agent. */
+  readonly queuesPrompts?: boolean | undefined;
 };
 
 export type Assembled = {
@@ -50,7 +52,11 @@ export type Assembled = {
   /** Undefined if there is no policy. */
   readonly policy: EnforcedPolicy | undefined;
   /** `recordTo` names a file that records every message. */
-  connect(client: ClientStreams, recordTo?: string): Served;
+  connect(client: ClientStreams, recordTo?: string, guest?: Guest): Served;
+  /** Whether a session belongs to a principal. */
+  owns(principal: string, sessionId: string): boolean;
+  /** Whether the store knows a session. */
+  isStored(sessionId: string): boolean;
   /** Applies another configuration: its agents to new sessions, its policy and log level to everything from now on. */
   reconfigure(next: Config): Reconfigured;
   /** Closes every connection, then the parts they share. */
@@ -62,7 +68,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
   const { config, stateDir, events = NO_LISTENER } = assembly;
   if (depthOf(process.env) >= MAX_DEPTH) throw new SetupFailure('LOOP', LOOP, LOOP_HINT);
   const secrets = await secretsOf(config);
-  const notify: Notify = (text) => assembly.notify(secrets.redact(text));
+  const notify: Notify = (text, level) => assembly.notify(secrets.redact(text), level);
   const policy = await policyOf({ ...assembly, notify }, secrets.redact);
   const onProblem = notifyOnce(
     notify,
@@ -86,6 +92,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
     onProblem,
     events,
     enforcement: () => policy?.enforcement(),
+    prepared: (spec) => policy?.prepared(spec) ?? spec,
     log: createSessionLog(stateDir, onProblem),
     cache,
     scanner: assembly.scanner ?? new Scanner(),
@@ -93,8 +100,11 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
       tools,
       onEvent: events.onTool,
       clean: secrets.redact,
+      onSecret: (value) => secrets.add('mcp-login', value, true),
     }),
     extraObserver: assembly.extraObserver?.(secrets),
+    queuesPrompts: assembly.queuesPrompts === true,
+    ...(await sandboxOf({ ...assembly, notify }, policy)),
   };
   const open = new Set<Served>();
   let count = 0;
@@ -109,9 +119,11 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
     diagnostics,
     secrets,
     policy,
-    connect(client, recordTo) {
+    isStored: (sessionId) => shared.log.records().has(sessionId),
+    owns: (principal, sessionId) => shared.log.records().get(sessionId)?.principal === principal,
+    connect(client, recordTo, guest) {
       if (isClosed) throw new Error('this switchboard is closed; create another one');
-      const served = serveClient(shared, client, count++, recordTo);
+      const served = serveClient(shared, client, count++, recordTo, guest);
       // After the first answer: the client waits for that, and nobody waits for the cleanup.
       if (count === 1) cleanupTimer = setTimeout(cleanUpOnce, AFTER_ANSWER_MS).unref();
       open.add(served);
@@ -137,6 +149,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
       isClosed = true;
       if (cleanupTimer !== undefined) cleanUpOnce(); // also if the client leaves at once
       await Promise.all([...open].map((served) => served.close()));
+      await shared.sandbox?.review.close();
       policy?.close();
       await diagnostics.close();
     },
@@ -151,6 +164,20 @@ async function toolsOf({ config: { hostTools }, tools = [] }: Assembly): Promise
   if (!hostTools.enabled || hostTools.modules.length === 0) return tools;
   const { toolsOfModules } = await import('./tool-modules.ts');
   return [...tools, ...(await toolsOfModules(hostTools.modules, [...hostTools.commands, ...tools]))];
+}
+
+/** Loads the sandbox only if the configuration or a policy may ask for one. */
+async function sandboxOf(
+  { config, stateDir, files, notify }: Assembly,
+  policy: EnforcedPolicy | undefined,
+): Promise<Pick<Shared, 'sandbox' | 'containServer'>> {
+  const isWanted =
+    policy !== undefined || config.sandbox !== undefined || config.agents.some(({ sandbox }) => sandbox?.level !== undefined);
+  if (!isWanted) return { sandbox: undefined, containServer: undefined };
+  const { containServers, createSandbox } = await import('./sandbox.ts');
+  const ownFiles = () => [...files, ...(policy?.state().layers ?? []).map((layer) => layer.policy.file)];
+  const deps = { stateDir, ownFiles, report: notify };
+  return { sandbox: createSandbox({ ...deps, policy: () => policy?.state().policy }), containServer: containServers(config, deps) };
 }
 
 /** Loads the policy engine only if there is a policy. */

@@ -1,10 +1,13 @@
 // The host tools of the configuration, and how an agent starts the shim that carries them.
+import { inheritedEnvironment } from '../agents/environment.ts';
 import type { Config } from '../config/config.ts';
+import { agentName } from '../mcp/server/portable-tool.ts';
 import { type HostTool, object, ToolFailure, text } from '../mcp/server/tool.ts';
 import { COMMAND_TIMEOUT_MS } from '../mcp/settings.ts';
 import { toolsFor } from '../mcp/tools/builtin-tools.ts';
 import type { Shim } from '../mcp/transports/listeners.ts';
 import type { HostToolsOptions, TransportMemory } from '../proxy/tools/session-tools.ts';
+import { createMcpLogins } from '../store/mcp-logins.ts';
 import { createToolPins } from '../store/tool-pins.ts';
 import { type HostFunction, SetupFailure } from './api.ts';
 import type { Notify } from './events.ts';
@@ -15,20 +18,22 @@ export const shimOf = (): Shim => ({ command: process.execPath, args: [packageFi
 
 /** Undefined if the configuration turns host tools off. */
 export function toolAttachmentsOf(
-  { hostTools, mcpServers }: Config,
+  { hostTools, mcpServers, secretVariables }: Config,
   stateDir: string,
   memory: TransportMemory,
   onProblem: (error: unknown) => void,
   report: Notify,
-  own: Pick<HostToolsOptions, 'onEvent' | 'clean'> & { readonly tools: readonly HostTool[] },
+  own: Pick<HostToolsOptions, 'onEvent' | 'clean'> & { readonly tools: readonly HostTool[]; readonly onSecret: (value: string) => void },
 ): HostToolsOptions | undefined {
   if (!hostTools.enabled) {
     if (mcpServers.length > 0) report('agents do not get the tools of mcp_servers, because host_tools.enabled is false');
     return undefined;
   }
-  const tools = [...toolsFor(hostTools), ...own.tools];
+  const environment = () => inheritedEnvironment(process.env, 'all', secretVariables);
+  const tools = [...toolsFor(hostTools, environment), ...own.tools];
   const clean = hostTools.redactResults ? own.clean : undefined;
-  return { tools, shim: shimOf(), servers: mcpServers, pins: createToolPins(stateDir, onProblem), memory, onEvent: own.onEvent, clean };
+  const [pins, logins] = [createToolPins(stateDir, onProblem), createMcpLogins(stateDir, own.onSecret, onProblem)];
+  return { tools, shim: shimOf(), servers: mcpServers, pins, logins, memory, onEvent: own.onEvent, clean };
 }
 
 // Functions of the embedding program as host tools: checked when they are registered, called like any other tool.
@@ -66,7 +71,7 @@ function hostTool({
   run,
 }: HostFunction): HostTool {
   return {
-    name,
+    ...agentName(name),
     title,
     description,
     inputSchema,

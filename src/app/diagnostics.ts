@@ -21,7 +21,7 @@ export type DiagnosticsOptions = {
   readonly file: string | undefined;
   readonly redact: Redactor;
   /** Shows a message to people: on stderr, or to the program that embeds us. */
-  readonly notify: (text: string) => void;
+  readonly notify: (text: string, level: MessageLevel) => void;
 };
 
 export function createDiagnostics({ level: first, file, redact, notify }: DiagnosticsOptions): Diagnostics {
@@ -37,7 +37,8 @@ export function createDiagnostics({ level: first, file, redact, notify }: Diagno
     const toStderr: DestinationStream = {
       write(line) {
         const { level: number, msg } = JSON.parse(line);
-        notify(asText(pino.levels.labels[number] ?? '', msg));
+        const label = pino.levels.labels[number] as MessageLevel;
+        notify(asText(label, msg), label);
       },
     };
     const toFile = file === undefined ? undefined : await openFile(pino.destination, file).catch(unusable);
@@ -45,7 +46,7 @@ export function createDiagnostics({ level: first, file, redact, notify }: Diagno
   }
   /** A log file that cannot be written must not fail a session. */
   function unusable(error: Error): undefined {
-    notify(`log.file ${file} cannot be written, so diagnostics go to stderr: ${error.message}`);
+    notify(`log.file ${file} cannot be written, so diagnostics go to stderr: ${error.message}`, 'warn');
   }
   /** The program was replaced while it ran, and pino is gone with it. */
   const unloadable = (): undefined => undefined;
@@ -61,7 +62,7 @@ export function createDiagnostics({ level: first, file, redact, notify }: Diagno
       if (!isOn(wanted)) return;
       const clean = redact(message);
       logger ??= open().catch(unloadable);
-      void logger.then((opened) => (opened ? opened[wanted](details, clean) : notify(asText(wanted, clean))));
+      void logger.then((opened) => (opened ? opened[wanted](details, clean) : notify(asText(wanted, clean), wanted)));
     },
     async close() {
       (await logger)?.flush();

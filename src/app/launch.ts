@@ -1,19 +1,42 @@
-// Starts agents as child processes, with their stderr redacted.
+// Starts or connects agents, with their stderr redacted.
 
 import path from 'node:path';
-import { startAgentProcess } from '../agents/agent-process.ts';
+import { type AgentProcessOptions, startAgentOverSsh, startAgentProcess } from '../agents/agent-process.ts';
 import { type AgentSpec, agentSpec } from '../agents/defaults.ts';
 import type { Config } from '../config/config.ts';
 import { learnArgs, learnServer } from '../redaction/learn-secrets.ts';
 import { addEnvironment, createSecrets, type Secrets } from '../redaction/redact.ts';
 import { createRedactStream } from '../redaction/redact-stream.ts';
+import { containmentOf } from '../sandbox/settings.ts';
+import { unstartable } from '../transports/child-process.ts';
+import { connectRemote } from '../transports/connect-remote.ts';
 import type { Transport } from '../transports/transport.ts';
+import type { Limits } from '../wire/frame.ts';
 import { packageFile } from './package-files.ts';
 
 /** `heard` receives each line of stderr, redacted. */
-export function launchAgent(spec: AgentSpec, mark: string, secrets: Secrets, heard?: (line: string) => void): Transport {
-  const agent = startAgentProcess(spec, mark, createRedactStream(secrets), heard && ((line) => heard(secrets.redact(line))));
-  return { ...agent, stderrTail: () => agent.stderrTail().filter((line) => line !== '') };
+export function launchAgent(
+  spec: AgentSpec,
+  mark: string,
+  secrets: Secrets,
+  limits: Limits,
+  heard?: (line: string) => void,
+  contain?: AgentProcessOptions['contain'],
+): Transport {
+  if (spec.unusable) return unstartable(spec.unusable);
+  if (spec.remote?.kind === 'url') return connectRemote(spec.remote, limits);
+  const onStderrLine = heard && ((line: string) => heard(secrets.redact(line)));
+  const stderr = { clean: createRedactStream(secrets), onStderrLine };
+  const agent = spec.remote
+    ? startAgentOverSsh(spec, spec.remote, mark, { ...stderr, redact: secrets.redact })
+    : startAgentProcess(spec, mark, { ...stderr, contain });
+  return { ...agent, stderrTail: (withinMs) => agent.stderrTail(withinMs).filter((line) => line !== '') };
+}
+
+/** The sandbox was not loaded at the start: an agent that needs one by now does not start. */
+export function unlessContained({ sandbox }: AgentSpec): AgentProcessOptions['contain'] {
+  if (sandbox === undefined || containmentOf(sandbox).level === 'off') return undefined;
+  return () => ({ why: 'it must run in a sandbox since the configuration changed', next: 'Restart switchboard' });
 }
 
 /** The secrets given to this process, its agents and MCP servers, and the user's own redaction patterns. */
@@ -29,8 +52,9 @@ export async function secretsOf({ agents, mcpServers, logging }: Pick<Config, 'a
 
 /** Learns the secrets of agents and servers; call it before any of them starts. */
 export function learnConfigured(secrets: Secrets, { agents, mcpServers }: Pick<Config, 'agents' | 'mcpServers'>): void {
-  for (const { env, args } of agents) {
+  for (const { env, args, remote } of agents) {
     addEnvironment(secrets, env);
+    if (remote) learnServer(secrets, remote);
     learnArgs(secrets, args);
   }
   for (const { at } of mcpServers) learnServer(secrets, at);
@@ -39,8 +63,14 @@ export function learnConfigured(secrets: Secrets, { agents, mcpServers }: Pick<C
 // The two agents that need no account, key or network: the default without a configuration.
 export function withDemoAgents(base: Config, stateDir: string): Config {
   const script = packageFile('dist', 'demo-agent.js');
-  const agents = ['sketcher', 'builder'].map((name) =>
-    agentSpec(name, { command: process.execPath, args: [script, '--name', name, '--state', path.join(stateDir, 'demo', name)] }),
-  );
+  const agents = ['sketcher', 'builder'].map((name) => {
+    const state = path.join(stateDir, 'demo', name);
+    // Our state is hidden in a sandbox; theirs is a part of it.
+    return agentSpec(name, {
+      command: process.execPath,
+      args: [script, '--name', name, '--state', state],
+      sandbox: { state: [`${state}/`] },
+    });
+  });
   return { ...base, agents, defaultAgent: 'sketcher', explicitDefault: false };
 }

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Catalogue, readCatalogue } from '../agents/catalogue.ts';
 
 /** The path of a file of the package, such as `config/agent-catalog.json`. */
 export function packageFile(...parts: readonly string[]): string {
@@ -15,3 +16,6 @@ export function packageFile(...parts: readonly string[]): string {
 
 /** From package.json; the build inserts it. */
 export const VERSION: string = process.env.SWITCHBOARD_VERSION ?? '0.0.0';
+
+/** The agents that this version knows. */
+export const bundledCatalogue = (): Catalogue => readCatalogue(packageFile('config', 'agent-catalog.json'));

@@ -6,7 +6,7 @@ import type { PolicySource } from '../config/config.ts';
 import { isTrusted } from '../config/trust.ts';
 import { errorCode, isAbsent, readForeign } from '../config/watch-files.ts';
 import { loadPolicy } from '../policy/format/load.ts';
-import { renderPolicyProblem } from '../policy/format/problem.ts';
+import { renderProblem } from '../policy/format/problem.ts';
 import type { Layer } from '../policy/rules/layers.ts';
 import { SetupFailure } from './api.ts';
 import { readPolicyText } from './read-policy.ts';
@@ -80,7 +80,7 @@ export function usable(name: Layer['name'], file: string, text: string, before?:
   if (policy) return { ...before, name, policy, text };
   throw new SetupFailure(
     'POLICY_INVALID',
-    ['the policy is not usable', ...problems.map(renderPolicyProblem)].join('\n'),
+    ['the policy is not usable', ...problems.map(renderProblem)].join('\n'),
     `check it: switchboard policy check ${file}`,
   );
 }
@@ -105,7 +105,7 @@ async function readProject(source: PolicySource, stateDir: string, files: string
 function projectLayer(file: string, text: string, isVouchedFor: boolean): ReadLayer | Unusable {
   const { policy, problems } = loadPolicy(file, text);
   if (policy) return { name: 'project', policy, text, isTrusted: isVouchedFor };
-  return { file, problem: `the project's policy is not usable: ${problems.slice(0, 3).map(renderPolicyProblem).join('; ')}` };
+  return { file, problem: `the project's policy is not usable: ${problems.slice(0, 3).map(renderProblem).join('; ')}` };
 }
 
 /** A file that others can write is neither obeyed nor skipped. */

@@ -1,5 +1,8 @@
 // The enforced policy: its merged layers, its records, and the reload when a file changes.
 import os from 'node:os';
+import { type Asking, knownAgent, startsAsking } from '../agents/asking.ts';
+import type { Catalogue } from '../agents/catalogue.ts';
+import type { AgentSpec } from '../agents/defaults.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import type { AuditEntry } from '../audit/audit-line.ts';
 import { type Config, managedPolicyFile, policyHash } from '../config/config.ts';
@@ -8,6 +11,7 @@ import { type FileWatch, watchFiles } from '../config/watch-files.ts';
 import { type Hits, hitKey, type Policy } from '../policy/policy.ts';
 import { combine } from '../policy/rules/layers.ts';
 import { rememberedLayer } from '../policy/rules/remembered.ts';
+import type { Agent } from '../proxy/agents/agent.ts';
 import { createEnforcement } from '../proxy/enforcement/create-enforcement.ts';
 import type { CreateEnforcement } from '../proxy/enforcement/enforcement.ts';
 import type { CurrentPolicy } from '../proxy/enforcement/evaluate.ts';
@@ -17,6 +21,7 @@ import { createRemembered, hashKey, rememberedFile } from '../store/remembered-a
 import { canonicalPath } from '../workspace/canonical.ts';
 import { findBelow } from '../workspace/find-below.ts';
 import { type Notify, notifyOnce } from './events.ts';
+import { bundledCatalogue } from './package-files.ts';
 import { type LayerSources, type ReadLayer, readLayers, usable } from './policy-layers.ts';
 
 export type PolicyFlags = {
@@ -40,6 +45,8 @@ export type Enforcing = {
 export type EnforcedPolicy = {
   /** One per connection: an answer for one session must not apply to another client's session with the same id. */
   enforcement(): CreateEnforcement;
+  /** The settings an agent starts with, so that it asks. */
+  prepared(spec: AgentSpec): AgentSpec;
   /** Changes to other files, or to another policy in the configuration. An invalid policy changes nothing. */
   use(policies: Config['policies']): Promise<void>;
   /** Reads the files again, without waiting for a change event. */
@@ -129,7 +136,9 @@ export async function enforcePolicy({
     },
   };
   const onProblem = notifyOnce(report, (error) => `cannot store "always" answers: ${(error as Error).message}`);
+  const catalogue = bundledCatalogue();
   return {
+    prepared: policyMode === 'observe' ? (spec) => spec : startsAsking(catalogue, report),
     enforcement: () =>
       createEnforcement({
         current: () => current,
@@ -140,6 +149,7 @@ export async function enforcePolicy({
         canonical: canonicalPath,
         findBelow,
         home: canonicalOr(os.homedir()),
+        askingOf: askingIn(catalogue),
       }),
     use: (wanted) => reload({ policies: wanted }),
     reload: () => reload(),
@@ -182,4 +192,17 @@ function canonicalOr(file: string): string {
   } catch {
     return file;
   }
+}
+
+/** Found by the agent's command and, once it has told its name, by that. */
+function askingIn(catalogue: Catalogue): (agent: Pick<Agent, 'spec' | 'handshake'>) => Asking | undefined {
+  const found = new WeakMap<object, { readonly name: string | undefined; readonly asks: Asking | undefined }>();
+  return (agent) => {
+    const name = agent.handshake?.result.agentInfo?.name;
+    const known = found.get(agent);
+    if (known && known.name === name) return known.asks;
+    const asks = knownAgent(catalogue, agent.spec, name)?.asks;
+    found.set(agent, { name, asks });
+    return asks;
+  };
 }

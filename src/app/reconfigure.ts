@@ -8,6 +8,8 @@ const LATER: Readonly<Record<string, keyof Config>> = {
   limits: 'limits',
   timeouts: 'initializeWaitMs',
   workspace: 'workspace',
+  allow_cwd: 'network',
+  network_clients: 'network',
   host_tools: 'hostTools',
   mcp_servers: 'mcpServers',
   log: 'logging',

@@ -9,6 +9,7 @@ import { createPieceCleaner } from '../redaction/redact-pieces.ts';
 import { createRedactStream } from '../redaction/redact-stream.ts';
 import type { Side } from '../store/frame-log/frame-lines.ts';
 import { createFrameLog, type FrameLog } from '../store/frame-log/frame-log.ts';
+import { createLastFrames } from '../store/frame-log/last-frames.ts';
 import { createLineSink } from '../store/frame-log/line-sink.ts';
 import { createRecordObserver, type RecordObserver } from '../store/recordings/record-observer.ts';
 import { keepTidy } from '../store/transcripts/retention.ts';
@@ -43,12 +44,15 @@ export type RecordsOptions = {
   /** A file that records every message. */
   readonly recordTo?: string | undefined;
   readonly extraObserver?: ExtraObserver | undefined;
+  /** Sessions whose transcripts a network client may add to; undefined: all. */
+  readonly mayRecord?: ((sessionId: string) => boolean) | undefined;
 };
 
-export function createRecords({ config, stateDir, secrets, notify: report, name, recordTo, extraObserver }: RecordsOptions): Records {
+export function createRecords(options: RecordsOptions): Records {
+  const { config, stateDir, secrets, notify: report, name, recordTo, extraObserver, mayRecord } = options;
   const onProblem = notifyOnce(report, (error) => `records are not kept: ${secrets.redact(String((error as Error).message))}`);
   const frameLog = openFrameLog(config, stateDir, secrets, onProblem, name);
-  const transcripts = config.store.transcripts ? openTranscripts(config, stateDir, secrets, onProblem) : undefined;
+  const transcripts = config.store.transcripts ? openTranscripts(config, stateDir, secrets, onProblem, mayRecord) : undefined;
   const recording = recordTo === undefined ? undefined : openRecording(recordTo, secrets, onProblem);
   /** A failing record must not end a session. */
   const guarded =
@@ -62,19 +66,21 @@ export function createRecords({ config, stateDir, secrets, notify: report, name,
       }
     };
   return {
-    transcripts: transcripts && createTranscriptSource(transcriptsDir(stateDir), transcripts, onProblem),
+    transcripts: transcripts && createTranscriptSource(transcriptsDir(stateDir), transcripts, secrets.redact, onProblem),
     watch(connection, side) {
       const frames = frameLog?.watch(connection, side);
       const extra = extraObserver?.(connection, side);
+      const last = side === 'agent' ? createLastFrames(connection, side, secrets, Date.now) : undefined;
       const observers = [
         createSecretObserver(secrets),
         ...(frames ? [frames.observer] : []),
+        ...(last ? [last.observer] : []),
         ...(side === 'editor' ? [transcripts, recording].filter((observer) => observer !== undefined) : []),
         ...(extra ? [extra] : []),
       ];
       return {
         observer: joinObservers(observers, onProblem),
-        lastFrames: guarded(() => frames?.lastFrames() ?? [], []),
+        lastFrames: guarded(() => last?.records() ?? [], []),
         down: guarded((reason) => {
           frames?.down(reason);
           extra?.down?.(reason);
@@ -111,7 +117,13 @@ function openFrameLog(
   return createFrameLog({ hasPayloads: logging.frames === 'redacted', sink, secrets, now, monotonicMs: systemClock.monotonicMs });
 }
 
-function openTranscripts({ store }: Config, stateDir: string, secrets: Secrets, onProblem: (error: unknown) => void): TranscriptObserver {
+function openTranscripts(
+  { store }: Config,
+  stateDir: string,
+  secrets: Secrets,
+  onProblem: (error: unknown) => void,
+  mayRecord: RecordsOptions['mayRecord'],
+): TranscriptObserver {
   const dir = transcriptsDir(stateDir);
   const stopTidying = keepTidy(dir, { maxAgeMs: store.maxAgeDays * DAY_MS, maxTotalBytes: store.maxTotalBytes }, onProblem);
   const clean = {
@@ -121,7 +133,7 @@ function openTranscripts({ store }: Config, stateDir: string, secrets: Secrets, 
     pieces: () => createPieceCleaner(secrets),
     longest: secrets.longest,
   };
-  const observer = createTranscriptObserver({ dir, clean, now: Date.now, onProblem });
+  const observer = createTranscriptObserver({ dir, clean, now: Date.now, onProblem, mayRecord });
   return {
     ...observer,
     close() {

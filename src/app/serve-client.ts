@@ -4,14 +4,16 @@ import type { AgentSpec } from '../agents/defaults.ts';
 import { inheritedEnvironment } from '../agents/environment.ts';
 import { createRunningRecord, newMark, type RunningRecordWriter } from '../agents/running-record.ts';
 import type { Config } from '../config/config.ts';
+import type { ProcessContext } from '../proxy/agents/process-context.ts';
 import type { Connection } from '../proxy/api.ts';
+import type { ClientScope } from '../proxy/client-scope.ts';
 import { countsMessage, systemClock } from '../proxy/context.ts';
 import type { CreateEnforcement } from '../proxy/enforcement/enforcement.ts';
 import { connect } from '../proxy/proxy.ts';
 import type { HostToolsOptions } from '../proxy/tools/session-tools.ts';
 import type { Redactor, Secrets } from '../redaction/redact.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
-import type { SessionLog } from '../store/sessions/session-store.ts';
+import { ownSessions, type SessionLog } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { Sink, Source } from '../wire/byte-stream.ts';
 import type { Scanner } from '../wire/scanner/scanner.ts';
@@ -19,9 +21,10 @@ import { createWorkspace } from '../workspace/workspace.ts';
 import { shimOf } from './configured-tools.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { Listener, Notify } from './events.ts';
-import { launchAgent } from './launch.ts';
+import { launchAgent, unlessContained } from './launch.ts';
 import { VERSION } from './package-files.ts';
 import { createRecords, type ExtraObserver } from './records.ts';
+import type { containServers, Sandbox } from './sandbox.ts';
 
 export type ClientStreams = { readonly input: Source; readonly output: Sink };
 
@@ -35,11 +38,18 @@ export type Shared = {
   readonly onProblem: (error: unknown) => void;
   readonly events: Listener;
   readonly enforcement: () => CreateEnforcement | undefined;
+  /** The settings an agent starts with under the policy. */
+  readonly prepared: (spec: AgentSpec) => AgentSpec;
   readonly log: SessionLog;
   readonly cache: CapabilityCache;
   readonly scanner: Scanner;
   readonly toolAttachments: HostToolsOptions | undefined;
   readonly extraObserver: ExtraObserver | undefined;
+  readonly queuesPrompts: boolean;
+  /** Undefined if nothing can be contained. */
+  readonly sandbox: Sandbox | undefined;
+  /** Puts MCP servers that switchboard starts into a sandbox. */
+  readonly containServer: ReturnType<typeof containServers>;
 };
 
 export type Served = {
@@ -52,8 +62,15 @@ export type Served = {
   readonly closed: Promise<void>;
 };
 
+/** A network client. */
+export type Guest = {
+  readonly scope: ClientScope;
+  /** Whose sessions it sees; undefined: all. */
+  readonly principal: string | undefined;
+};
+
 /** `number` distinguishes it from the other clients of this process. */
-export function serveClient(shared: Shared, { input, output }: ClientStreams, number: number, recordTo?: string): Served {
+export function serveClient(shared: Shared, { input, output }: ClientStreams, number: number, recordTo?: string, guest?: Guest): Served {
   const {
     config,
     stateDir,
@@ -63,19 +80,34 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     onProblem,
     events,
     enforcement,
+    prepared,
     log,
     cache,
     scanner,
     toolAttachments,
     extraObserver,
+    queuesPrompts,
+    sandbox,
+    containServer,
   } = shared;
   const mark = newMark();
   const name = number === 0 ? String(process.pid) : `${process.pid}-${number}`;
-  const records = createRecords({ config, stateDir, secrets, notify, name, recordTo, extraObserver });
+  const visible = guest?.principal === undefined ? log : ownSessions(log, guest.principal);
+  const mayRecord =
+    guest && !guest.scope.isOwner ? (sessionId: string) => !guest.scope.isObserver && visible.records().has(sessionId) : undefined;
+  const records = createRecords({ config, stateDir, secrets, notify, name, recordTo, extraObserver, mayRecord });
   const running = createRunningRecord(stateDir, mark, onProblem);
-  const health = publishHealth(() => connection.health(), secrets.redact, running);
-  const launch = (spec: AgentSpec) => {
-    const child = launchAgent(spec, mark, secrets);
+  const health = publishHealth(() => connection, secrets.redact, running);
+  const launch = (configured: AgentSpec, context: ProcessContext) => {
+    const spec = prepared(configured);
+    const child = launchAgent(
+      spec,
+      mark,
+      secrets,
+      config.limits,
+      undefined,
+      sandbox ? sandbox.start(spec, context) : unlessContained(spec),
+    );
     diagnostics.log('debug', `started agent "${spec.name}"`, { agent: spec.name, agentPid: child.pid });
     if (child.pid !== undefined) running.childStarted(child.pid);
     health.changed();
@@ -85,6 +117,10 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
   const connection = connect(input, output, {
     ...config,
     launch,
+    isContained: sandbox?.isContained,
+    containCommand: sandbox?.startCommand,
+    isReviewed: sandbox?.isReviewed,
+    review: sandbox?.review,
     // Host tools use it where the client has no files or terminals. Agents see it only if the configuration says so.
     workspace:
       config.workspace === 'off' && !toolAttachments
@@ -96,18 +132,21 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
           }),
     servesMissing: config.workspace !== 'off',
     enforcement: enforcement(),
+    queuesPrompts,
     watch: records.watch,
     transcripts: records.transcripts,
-    report: (text) => diagnostics.log('warn', text),
+    report: (text, level) => diagnostics.log(level ?? 'warn', text),
     clock: systemClock,
-    log,
+    log: visible,
+    scope: guest?.scope,
     cache,
     scanner,
     version: VERSION,
     toolAttachments,
     shim: shimOf(),
-    children: { mark, started: running.childStarted },
+    children: { mark, started: running.childStarted, contain: containServer },
     onStateChange: health.changed,
+    onStallCancel: events.onStallCancel,
   });
   let finish = () => {};
   const closed = new Promise<void>((resolve) => {
@@ -153,6 +192,7 @@ const PUBLISH_EVERY_MS = 2000;
 /** An agent that starts, crashes and starts again within this time is written once. */
 const GATHER_MS = 50;
 const STDERR_LINES = 10;
+const MAX_QUEUED_TEXT = 500;
 
 export type HealthPublisher = {
   /** The state of an agent has changed. Counters alone wait for the next round. */
@@ -160,14 +200,18 @@ export type HealthPublisher = {
   stop(): void;
 };
 
-/** Writes the health of a connection's agents to its running record, for `switchboard agents list`. Text of an agent is redacted. */
-export function publishHealth(healthNow: Connection['health'], redact: Redactor, running: RunningRecordWriter): HealthPublisher {
+/** Writes the health of a connection's agents, and its queued prompts, to its running record, for other commands. Text of an agent is redacted. */
+export function publishHealth(
+  connection: () => Pick<Connection, 'health' | 'queuedPrompts'>,
+  redact: Redactor,
+  running: RunningRecordWriter,
+): HealthPublisher {
   const clean = (text: string | undefined) => (text === undefined ? undefined : redact(text));
   let isStopped = false;
   let pending: NodeJS.Timeout | undefined;
   function publish(): void {
     pending = undefined;
-    const health = Object.entries(healthNow()).map(([id, { stderrTail, lastError, unavailable, uptimeMs, ...kept }]) => {
+    const health = Object.entries(connection().health()).map(([id, { stderrTail, lastError, unavailable, uptimeMs, ...kept }]) => {
       const since = uptimeMs === undefined ? undefined : Math.round((Date.now() - uptimeMs) / 1000) * 1000;
       const why = { lastError: lastError?.key, lastErrorText: clean(lastError?.message), unavailable: clean(unavailable?.message) };
       const tail = redact(stderrTail.slice(-STDERR_LINES).join('\n'))
@@ -175,7 +219,10 @@ export function publishHealth(healthNow: Connection['health'], redact: Redactor,
         .filter((line) => line !== '');
       return [id, { ...kept, ...why, stderrTail: tail, since: since && new Date(since).toISOString() }];
     });
-    running.healthIs(Object.fromEntries(health));
+    const queued = connection()
+      .queuedPrompts()
+      .map(({ sessionId, text }) => ({ sessionId, text: redact(text).slice(0, MAX_QUEUED_TEXT) }));
+    running.healthIs(Object.fromEntries(health), queued);
   }
   const timer = setInterval(publish, PUBLISH_EVERY_MS);
   timer.unref();

@@ -10,10 +10,11 @@ export type AuditVerdict = 'allow' | 'ask' | 'deny';
 export type AnsweredBy = 'policy' | 'user' | 'memory' | 'timeout' | 'agent';
 
 /**
- * `allowed`: it went ahead. `prevented`: it did not happen. `noticed`: nothing was prevented, because the agent acted without asking or the
- * policy is only observed. `withdrawn`: the turn was cancelled, or nobody waits for the answer any more.
+ * `allowed`: it went ahead. `prevented`: it did not happen. `noticed`: it happened although the policy denies it, because the agent did not
+ * ask or did not obey, or because the policy is only observed. `unasked`: it happened, and the agent did not ask although the policy asks.
+ * `withdrawn`: the turn was cancelled, or nobody waits for the answer any more.
  */
-export type AuditOutcome = 'allowed' | 'prevented' | 'noticed' | 'withdrawn';
+export type AuditOutcome = 'allowed' | 'prevented' | 'noticed' | 'unasked' | 'withdrawn';
 
 /** A decision to record. Its texts may hold secrets and are redacted before they are written. */
 export type AuditEntry = {
@@ -25,6 +26,8 @@ export type AuditEntry = {
   readonly request: string | Uint8Array;
   /** One line for people: `execute: git status`. */
   readonly summary: string;
+  /** How many actions the line is about, if there are several. */
+  readonly count?: number | undefined;
   readonly evidence: string;
   readonly verdict: AuditVerdict;
   /** Why, in one sentence. */

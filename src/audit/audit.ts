@@ -200,6 +200,7 @@ function lineOf(entry: AuditEntry, redact: Redactor, { seq, time, prev, torn, lo
     method: words(entry.method),
     request: hashOf(entry.request),
     summary: words(entry.summary, MAX_SUMMARY),
+    count: entry.count,
     evidence: entry.evidence,
     verdict: entry.verdict,
     why: words(entry.why),

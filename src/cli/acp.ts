@@ -42,8 +42,15 @@ export type AcpOptions = ConfigFlags &
     readonly framing?: 'ndjson' | 'content-length';
   };
 
+/** What a command that is the client itself needs to know. */
+export type Served = { readonly connection: Connection; readonly agents: readonly { readonly name: string }[] };
+
 /** Serves the client until it disconnects; returns the exit code. */
-export async function acp(options: AcpOptions, editor: ClientStreams = { input: process.stdin, output: process.stdout }): Promise<number> {
+export async function acp(
+  options: AcpOptions,
+  editor: ClientStreams = { input: process.stdin, output: process.stdout },
+  onServed: (served: Served) => void = () => {},
+): Promise<number> {
   const { config, files, stateDir } = await resolveConfig(options);
   if (editor.input === process.stdin) noticeAtTerminal('an editor');
   const attachment =
@@ -62,6 +69,7 @@ export async function acp(options: AcpOptions, editor: ClientStreams = { input: 
   toggleOnSignal(switchboard.diagnostics);
   const served = switchboard.connect(inLines(editor, options), options.record);
   const { connection } = served;
+  onServed({ connection, agents: config.agents });
   const detach = attachment?.open(served, { config, files, flags: options, ...switchboard });
   const stopWatching = watchEventLoop((ms) => {
     const { method, bytes } = connection.lastFrame();

@@ -1,12 +1,13 @@
 // `switchboard completion SHELL`: prints a small script that asks switchboard for each word, so that it never becomes outdated.
 import type { Command, Option } from 'commander';
+import { bundledCatalogue } from '../app/package-files.ts';
 import { PRESETS } from '../app/read-policy.ts';
 import { nearestOf } from '../policy/format/nearest.ts';
+import { allLayers } from '../review/layers.ts';
 import { EDITORS } from '../setup/editors.ts';
 import { SNIPPETS } from '../setup/snippets.ts';
-import { bundledCatalogue } from './agents/edit-agents.ts';
 import { CommandFailure } from './failure.ts';
-import { resolveConfig } from './resolve-config.ts';
+import { resolveConfig, surroundings } from './resolve-config.ts';
 
 /** The hidden command that the scripts call: the words so far, the last one unfinished. */
 export const COMPLETE = '__complete';
@@ -82,6 +83,7 @@ async function operandsOf(words: string): Promise<readonly string[]> {
   if (words === 'agents add') return bundledCatalogue().map(({ id }) => id);
   if (words === 'agents test' || words === 'agents remove' || words === 'auth') return agentNames();
   if (words === 'completion') return SHELLS;
+  if (/^changes (?:list|show|apply|drop)$/.test(words)) return sessionsWithChanges();
   return words === 'policy check' || words === 'policy test' ? PRESETS : [];
 }
 
@@ -99,6 +101,8 @@ async function agentNames(): Promise<readonly string[]> {
     () => [],
   );
 }
+
+const sessionsWithChanges = (): readonly string[] => allLayers(surroundings({}).stateDir).map(({ id, sessionId }) => sessionId ?? id);
 
 const optionOf = (command: Command, word: string): Option | undefined =>
   command.options.find(({ long, short }) => word !== '' && (long === word || short === word));

@@ -12,7 +12,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'In a terminal:': {
     run: 'send one prompt to one agent',
     compare: 'send one prompt to several agents and compare',
-    serve: 'open the web console, on this machine only',
+    serve: 'run the web console, and serve network clients',
   },
   'For editors and programs:': {
     acp: 'run the proxy on stdio',
@@ -25,12 +25,14 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     import: 'import the agents of your editors',
     agents: 'list, test, add and remove agents',
     auth: 'log in to an agent',
+    token: 'create, list and revoke access tokens',
   },
   'Settings and records:': {
     config: 'show and validate the configuration',
     policy: 'check and test a policy, explain a verdict',
     audit: 'read and verify the audit log',
     sessions: 'list, show and search sessions',
+    changes: 'apply or drop what agents changed',
     logs: 'show the frame log',
     redact: 'remove secrets from a recording or log',
   },

@@ -1,7 +1,7 @@
 // Runs the proxy in this process, for commands that are the client themselves. They handle signals.
 import { existsSync } from 'node:fs';
-import { PassThrough, type Readable, type Writable } from 'node:stream';
-import { assemble } from '../app/assemble.ts';
+import type { Readable, Writable } from 'node:stream';
+import { type Assembled, assemble } from '../app/assemble.ts';
 import type { Listener } from '../app/events.ts';
 import type { EnforcedPolicy } from '../app/policy.ts';
 import type { ExtraObserver } from '../app/records.ts';
@@ -9,6 +9,7 @@ import { type Config, managedPolicyFile, type PolicySource } from '../config/con
 import type { Connection } from '../proxy/api.ts';
 import type { Secrets } from '../redaction/redact.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
+import { inProcessPair } from '../transports/in-process.ts';
 import type { AcpOptions } from './acp.ts';
 import { reportCrashes } from './failure.ts';
 import { notice } from './output.ts';
@@ -28,6 +29,10 @@ export type InProcessProxy = {
   readonly transcripts: TranscriptSource | undefined;
   readonly fromProxy: Readable;
   readonly toProxy: Writable;
+  /** Serves another client, with its own agents. */
+  readonly connect: Assembled['connect'];
+  readonly owns: Assembled['owns'];
+  readonly isStored: Assembled['isStored'];
   /** Kills all agents. */
   kill(): void;
   /** Stops all agents cleanly; resolves when they have exited. */
@@ -47,6 +52,7 @@ export async function startInProcessProxy(
     /** Agents may not write, so the configured workspace, which can write and run commands, is off. */
     readonly isReadOnly?: boolean;
     readonly extraObserver?: (secrets: Secrets) => ExtraObserver;
+    readonly queuesPrompts?: boolean;
   } = {},
 ): Promise<InProcessProxy> {
   const { config: found, files, stateDir } = await resolveConfig(options);
@@ -62,12 +68,28 @@ export async function startInProcessProxy(
     logLevel,
     ...(more.events && { events: more.events }),
     extraObserver: more.extraObserver,
+    queuesPrompts: more.queuesPrompts,
   });
-  const [toProxy, fromProxy] = [new PassThrough(), new PassThrough()];
-  const { connection, transcripts } = switchboard.connect({ input: toProxy, output: fromProxy }, record);
-  const { secrets, policy, close } = switchboard;
+  const { client, proxy } = inProcessPair();
+  const { connection, transcripts } = switchboard.connect(proxy, record);
+  const { secrets, policy, connect, owns, isStored, close } = switchboard;
   reportCrashes(() => secrets.redact);
-  return { config, files, stateDir, secrets, connection, policy, transcripts, fromProxy, toProxy, kill: connection.kill, close };
+  return {
+    config,
+    files,
+    stateDir,
+    secrets,
+    connection,
+    policy,
+    transcripts,
+    fromProxy: client.input,
+    toProxy: client.output,
+    connect,
+    owns,
+    isStored,
+    kill: connection.kill,
+    close,
+  };
 }
 
 function policiesOf(found: readonly PolicySource[], { policy }: AcpOptions, otherwise: PolicySource | undefined): readonly PolicySource[] {

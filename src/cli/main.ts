@@ -9,13 +9,15 @@ import type { LoginFlags } from './agents/auth.ts';
 import type { DemoFlags } from './demo/demo.ts';
 import { CommandFailure } from './failure.ts';
 import { formatUsageErrors, groupCommands } from './help.ts';
+import { inheritOptions } from './inherited-options.ts';
 import type { McpOptions } from './mcp.ts';
 import { addPolicyCommands } from './policy/policy.ts';
 import { addAuditCommands, addRecordCommands } from './records/commands.ts';
 import { printFailure } from './report-failure.ts';
 import type { ConfigFlags } from './resolve-config.ts';
 import { addCompareCommand, addRunCommand } from './run/commands.ts';
-import type { ServeOptions } from './serve.ts';
+import type { ServeOptions } from './serve/serve.ts';
+import type { TokenFlags } from './serve/token.ts';
 import { addAgentEditing, addConfigShowing, addSetupCommands } from './setup/commands.ts';
 
 const EXIT = { usage: 2 } as const;
@@ -64,6 +66,11 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
     });
   framingOption(acpOptions(program.command('acp').description('Run the proxy on stdio; editors start this command')))
     .option('--console [port]', 'also open the web console, which shows the sessions and can answer permission requests')
+    .option(
+      '--connect <url>',
+      'run no agents here: connect stdio to the daemon at this address; auto: to your own, and start it if none runs',
+    )
+    .option('--token-file <file>', 'with --connect: read the token from this file (default: the variable SWITCHBOARD_TOKEN)')
     .addHelpText('after', example('switchboard acp --config ~/switchboard.jsonc'))
     .action(async (_: AcpFlags, command: Command) => finish(await runAcp(agentArgs, command.optsWithGlobals())));
   program
@@ -73,12 +80,27 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
     .addHelpText('after', example('switchboard demo --fast'))
     .action(async (flags: DemoFlags) => finish(await (await import('./demo/demo.ts')).demo(flags)));
   addMcpCommands(program, finish);
-  acpOptions(program.command('serve'))
-    .description('Open the web console: every session, permission request and frame in the browser, on this machine only')
+  const serve = acpOptions(program.command('serve'))
+    .description('Run the daemon: the web console, and /acp for clients with a token')
     .option('--port <port>', 'the port to listen on (default: any free port)')
+    .option('--listen <host:port>', 'the address to listen on (default: 127.0.0.1 and any free port); other machines need TLS')
+    .option('--tls-cert <file>', 'serve TLS with this certificate (PEM)')
+    .option('--tls-key <file>', 'the key of the certificate (PEM)')
+    .option('--behind-tls-proxy', 'a proxy in front ends TLS: allow an address that other machines reach, without TLS')
+    .option('--no-console', 'serve no web console')
+    .option('--drain-seconds <seconds>', 'on SIGTERM, how long running turns may take to end (default: 0)')
+    .option('--json', 'print the address as one line of JSON')
     .option('--open', 'open the console in the browser')
+    .option('--background', 'run in the background: one daemon per user; see serve status and serve stop')
+    .addOption(new Option('--in-background').hideHelp())
     .addHelpText('after', example('switchboard serve --open'))
-    .action(async (_: ServeOptions, command: Command) => finish(await (await import('./serve.ts')).serve(command.optsWithGlobals())));
+    .action(async (_: ServeOptions, command: Command) => {
+      const flags = command.optsWithGlobals<ServeOptions & { background?: true }>();
+      if (flags.background) finish(await (await import('./daemon/background.ts')).serveInBackground(flags));
+      else finish(await (await import('./serve/serve.ts')).serve(flags));
+    });
+  addDaemonCommands(serve, finish);
+  addTokenCommands(program, finish);
   addRunCommand(program, agentArgs, finish);
   addCompareCommand(program, agentArgs, finish);
   addAgentsCommands(program, agentArgs, finish);
@@ -88,6 +110,7 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
   addAuditCommands(program, finish);
   addRecordCommands(program, finish);
   addSetupCommands(program, agentArgs, finish);
+  inheritOptions(program);
   groupCommands(program);
   formatUsageErrors(program);
   return program;
@@ -126,15 +149,67 @@ function addAgentsCommands(program: Command, agentArgs: readonly string[], finis
     )
     .argument('[name]', 'the agent to test (default: all)')
     .option('--json', 'print JSON')
-    .addHelpText('after', example('switchboard agents test claude'))
+    .option(
+      '--probe',
+      'also run one turn in an empty directory, refuse every permission request, and show what the agent did without asking',
+    )
+    .addHelpText('after', example('switchboard agents test claude --probe'))
     .action(async (name: string | undefined, _: AgentsFlags, command: Command) => {
       finish(await (await import('./agents/test-agents.ts')).testAgents(name, command.optsWithGlobals()));
     });
   addAgentEditing(agents, agentArgs, finish);
 }
 
+function addDaemonCommands(serve: Command, finish: (code: number) => void): void {
+  serve
+    .command('status')
+    .description('Show your daemon and its clients; exit code 4 if none runs')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('switchboard serve status'))
+    .action(async (_: unknown, command: Command) =>
+      finish(await (await import('./daemon/background.ts')).daemonStatus(command.optsWithGlobals())),
+    );
+  serve
+    .command('stop')
+    .description('Stop your daemon and its agents; exit code 4 if none runs')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('switchboard serve stop'))
+    .action(async (_: unknown, command: Command) =>
+      finish(await (await import('./daemon/background.ts')).stopDaemon(command.optsWithGlobals())),
+    );
+}
+
+function addTokenCommands(program: Command, finish: (code: number) => void): void {
+  const token = program
+    .command('token')
+    .description('Create, list and revoke the tokens of clients that connect over the network')
+    .addHelpText('after', example('switchboard token create laptop --role client --expires 30d'));
+  token
+    .command('create')
+    .description('Create a token and print it once; only its hash is stored')
+    .argument('<name>', 'who will hold it: its sessions belong to this name')
+    .requiredOption('--role <role>', 'owner (everything), client (its own sessions), observer (looks, does not act) or metrics')
+    .option('--expires <time>', 'how long it is valid, such as 30d, 12h or 2w (default: until it is revoked)')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('switchboard token create laptop --role client --expires 30d'))
+    .action(async (name: string, flags: TokenFlags) => finish((await import('./serve/token.ts')).tokenCreate(name, flags)));
+  token
+    .command('list')
+    .description('List the tokens: names, roles and expiry')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('switchboard token list'))
+    .action(async (flags: TokenFlags) => finish((await import('./serve/token.ts')).tokenList(flags)));
+  token
+    .command('revoke')
+    .description('Revoke a token; a running daemon ends its connections')
+    .argument('<name>', 'the name of the token')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('switchboard token revoke laptop'))
+    .action(async (name: string, flags: TokenFlags) => finish((await import('./serve/token.ts')).tokenRevoke(name, flags)));
+}
+
 function addAuthCommand(program: Command, finish: (code: number) => void): void {
-  configOption(program.command('auth'))
+  const auth = configOption(program.command('auth'))
     .description('List the login methods of an agent, or log in with one; exit code 7 if the login fails')
     .argument('<agent>', 'the agent name')
     .argument('[method]', 'the login method; without it, list the methods')
@@ -142,6 +217,14 @@ function addAuthCommand(program: Command, finish: (code: number) => void): void 
     .addHelpText('after', example('switchboard auth claude'))
     .action(async (agent: string, method: string | undefined, _: LoginFlags, command: Command) =>
       finish(await (await import('./agents/auth.ts')).login(agent, method, command.optsWithGlobals())),
+    );
+  configOption(auth.command('mcp'))
+    .description('Log in to a server in mcp_servers with OAuth; exit code 7 if the login fails')
+    .argument('<server>', 'the server name')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('switchboard auth mcp docs'))
+    .action(async (name: string, _: LoginFlags, command: Command) =>
+      finish(await (await import('./agents/auth-mcp.ts')).loginToMcp(name, command.optsWithGlobals())),
     );
 }
 
@@ -174,7 +257,7 @@ function addConfigCommands(program: Command, finish: (code: number) => void): vo
 
 const example = (line: string, note?: string): string => `\nExample:\n  ${line}${note === undefined ? '' : `\n\n${note}`}`;
 
-type AcpFlags = AcpOptions & { readonly auth?: string };
+type AcpFlags = AcpOptions & { readonly auth?: string; readonly connect?: string; readonly tokenFile?: string };
 
 function configOption(command: Command): Command {
   return command.option('--config <file>', 'use this configuration file');
@@ -198,6 +281,8 @@ function framingOption(command: Command): Command {
 async function runAcp(agentArgs: readonly string[], flags: AcpFlags): Promise<number> {
   if (flags.auth !== undefined) return (await import('./agents/terminal-login.ts')).auth(flags.auth, agentArgs, flags);
   if (agentArgs.length > 0) throw new CommandFailure(EXIT.usage, `unexpected argument "${agentArgs[0]}"`, 'run: switchboard acp --help');
+  const { connect, ...rest } = flags;
+  if (connect !== undefined) return (await import('./serve/acp-connect.ts')).acpConnect({ ...rest, connect });
   return (await import('./acp.ts')).acp(flags);
 }
 

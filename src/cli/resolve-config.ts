@@ -5,8 +5,10 @@ import { VERSION } from '../app/package-files.ts';
 import type { Config } from '../config/config.ts';
 import { disabledNames } from '../config/layer.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../config/load.ts';
+import { ConfigError, renderProblem } from '../config/problems.ts';
 import { errorCode, readOwn } from '../config/watch-files.ts';
 import { nearestOf } from '../policy/format/nearest.ts';
+import { chooseAgent } from '../router/route.ts';
 import { stateDir as findStateDir } from '../store/state-dir.ts';
 import { CommandFailure } from './failure.ts';
 import { notice } from './output.ts';
@@ -16,8 +18,10 @@ export type ConfigFlags = {
   readonly agent?: string;
   /** Only these agents, in this order. */
   readonly agents?: readonly string[] | undefined;
-  /** Use only the first agent if none is named. */
-  readonly onlyFirst?: boolean;
+  /** Use only one agent: the one named, else by `routes`, `default_agent` or the first listed. */
+  readonly isOneAgent?: boolean;
+  /** Use only this agent, if it is configured and no other is named. */
+  readonly preferredAgent?: string | undefined;
   readonly isOnlyShown?: boolean;
   readonly isReload?: boolean;
 };
@@ -34,16 +38,46 @@ export async function resolveConfig(
   readonly switchedOff: readonly string[];
 }> {
   const here = surroundings(flags);
-  const loaded = await loadConfig({ ...here, version: VERSION, isOnlyShown: flags.isOnlyShown, isReload: flags.isReload });
+  const loaded = await loadConfig({
+    ...here,
+    version: VERSION,
+    isOnlyShown: flags.isOnlyShown,
+    isReload: flags.isReload,
+    isPerAgent: true,
+  });
   for (const text of loaded.notices) say(text);
   if (loaded.origin === 'none')
     say('no configuration found; using the built-in demo agents. To create a configuration, run: switchboard init');
   const config = loaded.origin === 'none' ? withDemoAgents(loaded.config, here.stateDir) : loaded.config;
-  const alone = flags.agent ?? (flags.onlyFirst ? config.agents[0]?.name : undefined);
+  const alone = flags.agent ?? oneAgentOf(config, flags, here.cwd);
   const names = alone === undefined ? flags.agents : [alone];
   const { origin, files } = loaded;
   const switchedOff = disabledNames(loaded.layer);
-  return { config: names ? pinned(config, names, switchedOff) : config, origin, files, stateDir: here.stateDir, switchedOff };
+  const used = names ? pinned(config, names, switchedOff) : config;
+  reportUnusable(used, loaded.unresolved, flags.isOnlyShown === true, say);
+  return { config: used, origin, files, stateDir: here.stateDir, switchedOff };
+}
+
+/** An agent whose settings refer to something that is not there fails alone; if no other is wanted, that is an error. */
+function reportUnusable(
+  { agents }: Config,
+  unresolved: LoadedConfig['unresolved'],
+  isOnlyShown: boolean,
+  say: (text: string) => void,
+): void {
+  const problems = agents.flatMap(({ name, unusable }) => (unusable ? (unresolved.get(name) ?? []) : []));
+  if (problems.length === 0) return;
+  if (agents.every(({ unusable }) => unusable) && !isOnlyShown) throw new ConfigError(problems);
+  for (const { name, unusable } of agents)
+    if (unusable) say(`agent "${name}" cannot be used: ${(unresolved.get(name) ?? []).map(renderProblem).join('; ')}`);
+}
+
+function oneAgentOf({ agents, defaultAgent, routes }: Config, flags: ConfigFlags, cwd: string): string | undefined {
+  const names = agents.map(({ name }) => name);
+  if (flags.preferredAgent !== undefined && names.includes(flags.preferredAgent)) return flags.preferredAgent;
+  if (!flags.isOneAgent) return undefined;
+  const chosen = chooseAgent({ agents: names, defaultAgent, routes }, undefined, cwd);
+  return typeof chosen === 'string' ? chosen : undefined;
 }
 
 /** The environment for finding the configuration. */

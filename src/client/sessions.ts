@@ -1,52 +1,71 @@
 // Sessions for callers that are no editor (`mcp`, `compare`): send a prompt, get the whole turn as one result.
 import type { Readable, Writable } from 'node:stream';
-import type { Capabilities } from './acp-methods.ts';
+import { fields, type JsonObject } from '../json-object.ts';
+import type { Capabilities, PromptBlocks } from './acp-methods.ts';
+import { type AgentShown, agentsIn, isOffered, type ListPage, listPage } from './agents-shown.ts';
 import { type Client, createClient } from './client.ts';
 import { ClientError } from './client-error.ts';
-
-export type ToolCallSeen = { readonly toolCallId: string; title: string; kind: string; status: string };
+import { type DescribedPermission, describePermission, type PolicyView } from './describe-permission.ts';
+import { createLiveSession, type LiveSession, type SessionShown } from './live-session.ts';
+import { type Block, createTurnRecord, type PlanEntry, type Step, type ToolCallSeen, type Usage } from './turn-record.ts';
 
 export type Turn = {
   readonly text: string;
+  readonly content: readonly Block[];
   readonly toolCalls: readonly ToolCallSeen[];
   readonly changedFiles: readonly string[];
+  readonly plan: readonly PlanEntry[];
   readonly stopReason: string;
   readonly usage: Usage;
 };
 
-/** As the agent reported it: for the turn, or else for the session so far. */
-export type Usage = {
-  readonly tokens?: number;
-  /** The size of the context window. */
-  readonly size?: number;
-  readonly cost?: { readonly amount: number; readonly currency: string };
+export type ElicitationReply = {
+  readonly action: 'accept' | 'decline' | 'cancel';
+  readonly content?: JsonObject;
+  readonly _meta?: JsonObject;
 };
 
-export type PermissionOption = { readonly optionId: string; readonly name: string; readonly kind: string };
-export type PermissionRequest = { readonly title: string; readonly options: readonly PermissionOption[] };
+/** The caller's side of an operation that may need the user. */
+export type OperationHandlers = {
+  /** Answers `elicitation/create`; without it, the answer is `decline`. */
+  elicit?(params: JsonObject, signal: AbortSignal): Promise<ElicitationReply>;
+};
 
 /** The caller's side of a turn. */
-export type TurnHandlers = {
+export type TurnHandlers = OperationHandlers & {
   readonly signal: AbortSignal;
-  readonly progress: (text: string) => void;
+  readonly progress: (step: Step) => void;
   /** Resolves to the id of the chosen option; undefined rejects the request. */
-  permission(request: PermissionRequest, signal: AbortSignal): Promise<string | undefined>;
+  permission(request: DescribedPermission, signal: AbortSignal, params: unknown): Promise<string | undefined>;
 };
 
-export type Opened = { readonly sessionId: string; readonly agent: string | undefined };
-export type AgentShown = { readonly name: string; readonly title: string };
+export type Change =
+  | { readonly kind: 'sessions' }
+  | { readonly kind: 'session'; readonly sessionId: string }
+  | { readonly kind: 'commands' }
+  | { readonly kind: 'elicitation'; readonly elicitationId: string };
 
 export type AgentSessions = {
   agents(): Promise<readonly AgentShown[]>;
-  open(cwd: string, agent: string | undefined): Promise<Opened>;
+  open(cwd: string, agent: string | undefined, handlers?: OperationHandlers): Promise<SessionShown>;
   /** Reopens an earlier session, by `session/resume` if the agent supports it. */
-  reopen(sessionId: string, cwd: string): Promise<void>;
+  reopen(sessionId: string, cwd: string, handlers?: OperationHandlers): Promise<SessionShown>;
+  fork(sessionId: string, cwd: string): Promise<SessionShown>;
+  closeSession(sessionId: string): Promise<void>;
+  deleteSession(sessionId: string): Promise<void>;
   isOpen(sessionId: string): boolean;
-  prompt(sessionId: string, text: string, handlers: TurnHandlers): Promise<Turn>;
+  /** A session that is open here. */
+  session(sessionId: string): SessionShown | undefined;
+  sessions(): readonly SessionShown[];
+  /** Undefined if the session has no such setting. */
+  set(sessionId: string, id: string, value: string | boolean): Promise<SessionShown | undefined>;
+  prompt(sessionId: string, prompt: string | PromptBlocks, handlers: TurnHandlers): Promise<Turn>;
   cancel(sessionId: string): void;
-  list(): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** The transcript of a session of this process. */
-  transcript(sessionId: string): string | undefined;
+  authenticate(method: string, handlers?: OperationHandlers): Promise<void>;
+  list(query?: { readonly cursor?: string | undefined; readonly cwd?: string | undefined }): Promise<ListPage>;
+  /** The transcript of a session of this process, or of one turn. */
+  transcript(sessionId: string, turn?: number): string | undefined;
+  onChange(listener: (change: Change) => void): () => void;
   readonly closed: Promise<void>;
   close(): void;
 };
@@ -55,6 +74,10 @@ export type AgentSessions = {
 export type ServedMethods = {
   readonly capabilities: Capabilities;
   serve(sessionId: string, method: string, params: unknown): Promise<unknown>;
+  /** The configured name of the agent, if there is one agent only; its own name may differ. */
+  onlyAgent?(): string | undefined;
+  /** The policy's view of a permission request, by the request's id. */
+  policy?(requestId: string): PolicyView | undefined;
 };
 
 const NOTHING_SERVED: ServedMethods = {
@@ -65,17 +88,7 @@ const NOTHING_SERVED: ServedMethods = {
 };
 
 const CANCELLED = { outcome: { outcome: 'cancelled' } };
-const MAX_TRANSCRIPT = 4 * 1024 * 1024;
-
-type Live = { words: string; turn: Running | undefined };
-type Running = {
-  text: string;
-  readonly calls: Map<string, ToolCallSeen>;
-  readonly files: Set<string>;
-  usage: Usage;
-  readonly handlers: TurnHandlers;
-  readonly over: Promise<void>;
-};
+const DECLINED: ElicitationReply = { action: 'decline' };
 
 export function openAgentSessions(
   input: Readable,
@@ -83,167 +96,187 @@ export function openAgentSessions(
   clientInfo: { readonly name: string; readonly version: string },
   served: ServedMethods = NOTHING_SERVED,
 ): AgentSessions {
-  const live = new Map<string, Live>();
+  const live = new Map<string, LiveSession<TurnHandlers>>();
+  const listeners = new Set<(change: Change) => void>();
+  /** Operations without a session that may need the user. */
+  const operations = new Set<OperationHandlers>();
   const client: Client = createClient(input, output, { request, notification });
-  const ready = client.request('initialize', {
-    protocolVersion: 1,
-    clientCapabilities: served.capabilities,
-    clientInfo,
-  }) as Promise<InitializeResult>;
+  const ready = client.request('initialize', { protocolVersion: 1, clientCapabilities: served.capabilities, clientInfo }).then(fields);
   ready.catch(() => {}); // the first request reports the failure
 
-  function liveOf(sessionId: string): Live {
-    const known = live.get(sessionId) ?? { words: '', turn: undefined };
+  const changed = (change: Change) => {
+    for (const listener of [...listeners]) listener(change);
+  };
+  function liveOf(sessionId: string): LiveSession<TurnHandlers> {
+    const known = live.get(sessionId) ?? createLiveSession<TurnHandlers>(sessionId);
     live.set(sessionId, known);
     return known;
   }
-  function note(session: Live, words: string): void {
-    if (session.words.length < MAX_TRANSCRIPT) session.words += words;
-  }
   function notification(method: string, params: unknown): void {
-    const { sessionId, update } = (params ?? {}) as { sessionId?: unknown; update?: Update };
-    if (method !== 'session/update' || typeof sessionId !== 'string' || !update) return;
+    const { sessionId, update, elicitationId } = fields(params);
+    if (method === 'elicitation/complete' && typeof elicitationId === 'string') changed({ kind: 'elicitation', elicitationId });
+    if (method !== 'session/update' || typeof sessionId !== 'string') return;
     const session = liveOf(sessionId);
-    const { turn } = session;
-    if (update.sessionUpdate === 'agent_message_chunk' && update.content?.type === 'text') {
-      const words = update.content.text ?? '';
-      note(session, words);
-      if (!turn) return;
-      turn.text += words;
-      turn.handlers.progress(words);
+    if (session.update(fields(update))) changed({ kind: 'commands' });
+    const step = session.turn?.record.update(fields(update));
+    if (!step) return;
+    if (step.kind === 'message') session.note(step.text);
+    if (step.kind === 'tool') {
+      session.note(`\n[${step.text}]\n`);
+      changed({ kind: 'session', sessionId });
     }
-    if (update.sessionUpdate === 'usage_update' && turn) turn.usage = usageOf(update);
-    if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') {
-      const summary = turn && noteCall(turn, update);
-      if (!summary) return;
-      note(session, `\n[${summary}]\n`);
-      turn?.handlers.progress(summary);
-    }
+    session.turn?.handlers.progress(step);
   }
-  async function request(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
-    const { sessionId, toolCall, options } = (params ?? {}) as {
-      sessionId: string;
-      toolCall?: { title?: string };
-      options?: PermissionOption[];
-    };
-    if (method !== 'session/request_permission') return served.serve(String(sessionId), method, params);
-    const handlers = live.get(sessionId)?.turn?.handlers;
-    if (!handlers || !options) return CANCELLED;
-    const chosen = await handlers.permission({ title: toolCall?.title ?? 'a tool', options }, signal);
+  async function request(method: string, given: unknown, signal: AbortSignal, id: string): Promise<unknown> {
+    const params = fields(given);
+    const session = live.get(String(params.sessionId));
+    const turn = session?.turn;
+    if (method === 'elicitation/create') {
+      const [only, ...others] = operations;
+      const handlers = turn?.handlers ?? (params.sessionId === undefined && others.length === 0 ? only : undefined);
+      return (await handlers?.elicit?.(params, signal)) ?? DECLINED;
+    }
+    if (method !== 'session/request_permission') return served.serve(String(params.sessionId), method, params);
+    if (!session || !turn || !Array.isArray(params.options)) return CANCELLED;
+    const { agent, cwd } = session.shown();
+    const known = turn.record.call(fields(params.toolCall).toolCallId);
+    const described = describePermission(params, { agent, cwd, known, policy: served.policy?.(id) });
+    const chosen = await turn.handlers.permission(described, signal, params);
     return chosen === undefined ? CANCELLED : { outcome: { outcome: 'selected', optionId: chosen } };
   }
+  async function during<T>(handlers: OperationHandlers | undefined, work: () => Promise<T>): Promise<T> {
+    if (handlers) operations.add(handlers);
+    try {
+      return await work();
+    } finally {
+      if (handlers) operations.delete(handlers);
+    }
+  }
+  function opened(result: unknown, about: { readonly agent?: string | undefined; readonly cwd: string }, id?: string): SessionShown {
+    const session = liveOf(id ?? String(fields(result).sessionId));
+    session.opened(about, result);
+    changed({ kind: 'sessions' });
+    return session.shown();
+  }
+  async function only(): Promise<string | undefined> {
+    const [first, ...others] = await self.agents();
+    return others.length === 0 ? first?.name : undefined;
+  }
+  function forget(sessionId: string): void {
+    if (live.delete(sessionId)) changed({ kind: 'commands' });
+    changed({ kind: 'sessions' });
+  }
+  function find(sessionId: string): LiveSession<TurnHandlers> {
+    const session = live.get(sessionId);
+    if (!session) throw new ClientError(-32002, `Session "${sessionId}" is not open here`);
+    return session;
+  }
+  async function take(session: LiveSession<TurnHandlers>, blocks: PromptBlocks, handlers: TurnHandlers): Promise<Turn> {
+    const { sessionId } = session;
+    const record = createTurnRecord();
+    let end = () => {};
+    const over = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    session.turn = { record, handlers, over };
+    session.begin(blocks.map((block) => (block.type === 'text' ? String(fields(block).text) : `[${block.type}]`)).join('\n'));
+    changed({ kind: 'session', sessionId });
+    const cancel = () => client.notify('session/cancel', { sessionId });
+    handlers.signal.addEventListener('abort', cancel, { once: true });
+    try {
+      const answer = await client.request('session/prompt', { sessionId, prompt: blocks });
+      const { usage } = fields(answer);
+      const { totalTokens } = fields(usage);
+      return {
+        ...{ text: record.text(), content: record.content(), toolCalls: record.toolCalls() },
+        ...{ changedFiles: record.changedFiles(), plan: record.plan(), stopReason: stopReasonOf(answer) },
+        usage: typeof totalTokens === 'number' ? { ...record.usage(), tokens: totalTokens } : record.usage(),
+      };
+    } finally {
+      handlers.signal.removeEventListener('abort', cancel);
+      session.turn = undefined;
+      end();
+      changed({ kind: 'session', sessionId });
+    }
+  }
 
-  return {
+  const self: AgentSessions = {
     closed: client.closed,
     close: client.close,
     isOpen: (sessionId) => live.has(sessionId),
-    async agents() {
-      const { agentInfo, agentCapabilities } = await ready;
-      const listed = agentCapabilities?._meta?.['acp-switchboard']?.agents;
-      if (listed) return Object.entries(listed).map(([name, { title }]) => ({ name, title: title ?? name }));
-      return [{ name: agentInfo?.name ?? 'agent', title: agentInfo?.title ?? agentInfo?.name ?? 'agent' }];
+    session: (sessionId) => live.get(sessionId)?.shown(),
+    sessions: () => [...live.values()].map((session) => session.shown()),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
     },
-    async open(cwd, agent) {
-      await ready;
+    agents: async () => agentsIn(await ready, served.onlyAgent?.()),
+    async open(cwd, agent, handlers) {
+      const name = agent ?? (await only());
       const meta = agent === undefined ? {} : { _meta: { 'acp-switchboard': { agent } } };
-      const { sessionId, configOptions } = (await client.request('session/new', { cwd, mcpServers: [], ...meta })) as NewSession;
-      liveOf(sessionId);
-      return { sessionId, agent: configOptions?.find(({ category }) => category === '_agent')?.currentValue ?? agent };
+      return during(handlers, async () =>
+        opened(await client.request('session/new', { cwd, mcpServers: [], ...meta }), { agent: name, cwd }),
+      );
     },
-    async reopen(sessionId, cwd) {
-      const { agentCapabilities } = await ready;
-      const method = agentCapabilities?.sessionCapabilities?.resume ? 'session/resume' : 'session/load';
-      await client.request(method, { sessionId, cwd, mcpServers: [] });
-      liveOf(sessionId);
+    async reopen(sessionId, cwd, handlers) {
+      const capabilities = fields((await ready).agentCapabilities);
+      const method = isOffered(fields(capabilities.sessionCapabilities).resume) ? 'session/resume' : 'session/load';
+      const agent = await only();
+      return during(handlers, async () =>
+        opened(await client.request(method, { sessionId, cwd, mcpServers: [] }), { agent, cwd }, sessionId),
+      );
     },
-    async prompt(sessionId, text, handlers) {
+    async fork(sessionId, cwd) {
+      await ready;
+      const { agent } = live.get(sessionId)?.shown() ?? { agent: await only() };
+      return opened(await client.request('session/fork', { sessionId, cwd, mcpServers: [] }), { agent, cwd });
+    },
+    async closeSession(sessionId) {
+      await client.request('session/close', { sessionId });
+      forget(sessionId);
+    },
+    async deleteSession(sessionId) {
+      await client.request('session/delete', { sessionId });
+      forget(sessionId);
+    },
+    async set(sessionId, id, value) {
+      const session = find(sessionId);
+      const change = session.settings.change(sessionId, id, value);
+      if (!change) return undefined;
+      const result = await client.request<string>(change.method, change.params);
+      session.settings.changed(id, value);
+      session.settings.read(result);
+      changed({ kind: 'session', sessionId });
+      return session.shown();
+    },
+    async prompt(sessionId, prompt, handlers) {
       const session = liveOf(sessionId);
       // A cancelled turn is about to end, so wait for it.
       while (session.turn?.handlers.signal.aborted) await session.turn.over;
       if (session.turn)
         throw new ClientError(-32600, `Session "${sessionId}" is still busy with another prompt; wait for it, or cancel it`);
-      let end = () => {};
-      const over = new Promise<void>((resolve) => {
-        end = resolve;
-      });
-      const turn: Running = { text: '', calls: new Map(), files: new Set(), usage: {}, handlers, over };
-      session.turn = turn;
-      note(session, `${session.words === '' ? '' : '\n\n'}> ${text.replaceAll('\n', '\n> ')}\n\n`);
-      const cancel = () => client.notify('session/cancel', { sessionId });
-      handlers.signal.addEventListener('abort', cancel, { once: true });
-      try {
-        const answer = (await client.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] })) as {
-          stopReason?: unknown;
-          usage?: { totalTokens?: unknown } | null;
-        };
-        const { totalTokens } = answer.usage ?? {};
-        return {
-          ...{ text: turn.text, toolCalls: [...turn.calls.values()], changedFiles: [...turn.files] },
-          stopReason: String(answer.stopReason),
-          usage: typeof totalTokens === 'number' ? { ...turn.usage, tokens: totalTokens } : turn.usage,
-        };
-      } finally {
-        handlers.signal.removeEventListener('abort', cancel);
-        session.turn = undefined;
-        end();
-      }
+      return take(session, typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt, handlers);
     },
     cancel: (sessionId) => client.notify('session/cancel', { sessionId }),
-    async list() {
+    async authenticate(methodId, handlers) {
       await ready;
-      const { sessions } = (await client.request('session/list', {})) as { sessions?: Record<string, unknown>[] };
-      return sessions ?? [];
+      await during(handlers, () => client.request('authenticate', { methodId }));
     },
-    transcript: (sessionId) => live.get(sessionId)?.words,
+    async list(query = {}) {
+      await ready;
+      return listPage(await client.request('session/list', query));
+    },
+    transcript: (sessionId, turn) => live.get(sessionId)?.words(turn),
   };
+  return self;
 }
 
-function usageOf({ used, size, cost }: Update): Usage {
-  const isCost = typeof cost?.amount === 'number' && typeof cost.currency === 'string';
-  return {
-    ...(typeof used === 'number' && { tokens: used }),
-    ...(typeof size === 'number' && { size }),
-    ...(isCost && { cost: { amount: cost.amount as number, currency: cost.currency as string } }),
-  };
+/** Without one, the agent breaks the protocol, and nothing is known about how the turn ended. */
+export function stopReasonOf(answer: unknown): string {
+  const { stopReason } = fields(answer);
+  if (typeof stopReason === 'string' && stopReason !== '') return stopReason;
+  throw new ClientError(-32603, 'The agent broke the protocol: its answer to session/prompt has no stopReason', {
+    reason: 'no_stop_reason',
+    retryable: false,
+  });
 }
-
-/** Records a tool call update; returns a line of text if the call is new or has ended. */
-function noteCall(turn: Running, update: Update): string | undefined {
-  const { toolCallId, title, kind, status, content, locations } = update;
-  if (toolCallId === undefined) return undefined;
-  const known = turn.calls.get(toolCallId);
-  const call = known ?? { toolCallId, title: title ?? 'a tool', kind: kind ?? 'other', status: status ?? 'pending' };
-  const before = known?.status;
-  turn.calls.set(toolCallId, call);
-  call.title = title ?? call.title;
-  call.kind = kind ?? call.kind;
-  call.status = status ?? call.status;
-  for (const block of content ?? []) if (block.type === 'diff' && block.path !== undefined) turn.files.add(block.path);
-  if (call.kind === 'edit' && call.status === 'completed')
-    for (const { path } of locations ?? []) if (path !== undefined) turn.files.add(path);
-  return before === call.status ? undefined : `${call.title}: ${call.status}`;
-}
-
-type InitializeResult = {
-  readonly agentInfo?: { readonly name?: string; readonly title?: string } | null;
-  readonly agentCapabilities?: {
-    readonly sessionCapabilities?: { readonly resume?: unknown };
-    readonly _meta?: { readonly 'acp-switchboard'?: { readonly agents?: Readonly<Record<string, { readonly title?: string }>> } };
-  };
-};
-type NewSession = {
-  readonly sessionId: string;
-  readonly configOptions?: readonly { readonly category?: string; readonly currentValue?: string }[];
-};
-type Update = {
-  readonly sessionUpdate?: string;
-  readonly toolCallId?: string;
-  readonly title?: string | null;
-  readonly kind?: string | null;
-  readonly status?: string | null;
-  readonly content?: { readonly type?: string; readonly text?: string } & readonly { readonly type?: string; readonly path?: string }[];
-  readonly locations?: readonly { readonly path?: string }[] | null;
-  readonly used?: unknown;
-  readonly size?: unknown;
-  readonly cost?: { readonly amount?: unknown; readonly currency?: unknown } | null;
-};

@@ -9,7 +9,50 @@ import { type Document, type Problem, showPath } from './problems.ts';
 
 /** Problems of all layers together. A missing key is reported in `main`. */
 export function check(layer: Layer, main: Document): Problem[] {
-  return [...badNames(layer), ...noAgent(layer, main), ...danglingNames(layer)];
+  return [...badNames(layer), ...badStarts(layer), ...noAgent(layer, main), ...danglingNames(layer)];
+}
+
+/** The keys that each kind of agent does not have, and the key that would allow them. */
+const WRONG_KEYS = {
+  local: [
+    [['headers', 'tls'], 'url'],
+    [['connect_ms', 'keepalive_ms', 'files'], 'url" or "ssh'],
+  ],
+  url: [[['args', 'env', 'inherit_env', 'cwd'], 'command']],
+  ssh: [
+    [['headers', 'tls'], 'url'],
+    [['inherit_env', 'wrap'], 'command" and without "ssh'],
+  ],
+} as const;
+/** The remote shell sets them, so they must be names to it. */
+const SHELL_NAME = /^[A-Za-z_]\w*$/;
+
+/** An agent is a program or an address, and each has its own keys. */
+function badStarts(layer: Layer): Problem[] {
+  return [...layer.agents].flatMap(([, { document, path, value }]) => {
+    const given = fields(value);
+    if (given !== value) return []; // already reported by the schema
+    const owner = showPath(path);
+    if (given.command === undefined && given.url === undefined)
+      return [document.problem(path, `${owner}: missing key "command"`, 'expected a program, or "url" for a remote agent')];
+    if (given.ssh !== undefined && given.url !== undefined)
+      return [document.problem([...path, 'ssh'], `${owner}: "ssh" and "url" exclude each other`, 'keep one of them')];
+    if (given.command !== undefined && given.url !== undefined)
+      return [document.problem([...path, 'url'], `${owner}: "command" and "url" exclude each other`, 'keep one of them')];
+    const kind = given.ssh !== undefined ? 'ssh' : given.url !== undefined ? 'url' : 'local';
+    const wrong = WRONG_KEYS[kind].flatMap(([keys, other]) =>
+      keys
+        .filter((key) => given[key] !== undefined)
+        .map((key) => document.keyProblem([...path, key], `${showPath([...path, key])}: only for an agent with "${other}"`)),
+    );
+    const names = kind === 'ssh' ? Object.keys(fields(given.env)).filter((name) => !SHELL_NAME.test(name)) : [];
+    return [
+      ...wrong,
+      ...names.map((name) =>
+        document.keyProblem([...path, 'env', name], `${showPath([...path, 'env', name])}: a shell cannot set this name`),
+      ),
+    ];
+  });
 }
 
 function badNames(layer: Layer): Problem[] {

@@ -6,6 +6,7 @@ import { type AgentSpec, agentSpec } from '../agents/defaults.ts';
 import type { AgentOptions } from '../agents/options.ts';
 import type { HostToolsOptions, McpServerOptions } from '../mcp/options.ts';
 import { type HostToolsSettings, hostToolsSettings, type McpServerSettings, mcpServerSettings } from '../mcp/settings.ts';
+import { type SandboxSettings, sandboxSettings } from '../sandbox/settings.ts';
 import { type LogSettings, logSettings, type StoreSettings, storeSettings } from '../store/defaults.ts';
 import type { LogOptions } from '../store/log-options.ts';
 import type { StoreOptions } from '../store/store-options.ts';
@@ -43,6 +44,19 @@ export type Config = {
   readonly policies: readonly PolicySource[];
   /** `serve-missing`: switchboard serves files and terminals that the client does not. */
   readonly workspace: 'off' | 'serve-missing';
+  /** For the programs that switchboard starts itself; agents have their own. Undefined if the configuration says nothing. */
+  readonly sandbox?: SandboxSettings | undefined;
+  readonly network: {
+    /** Where network clients may open sessions; undefined: in the working directory of the daemon. */
+    readonly allowCwd: readonly string[] | undefined;
+    readonly allowsStdioServers: boolean;
+    /** Web pages that may connect, such as `https://app.example.com`. */
+    readonly origins: readonly string[];
+    /** Offers session/attach and session/detach. */
+    readonly offersAttach: boolean;
+    /** How long sessions of the daemon wait for another client. */
+    readonly detachGraceMs: number;
+  };
   /** How long `initialize` waits for agents whose capabilities are not cached. */
   readonly initializeWaitMs: number;
   readonly logging: LogSettings;
@@ -75,6 +89,7 @@ export function toConfig(
       name,
       options as AgentOptions,
       secretVariables.filter((variable) => !variables.get(name)?.has(variable)),
+      { sandbox: layer.sandbox, whileRunning: layer.whileRunning as AgentSpec['whileRunning'] },
     ),
   );
   const limits = layer.limits as { max_frame_bytes?: number; max_queue_bytes?: number };
@@ -95,13 +110,29 @@ export function toConfig(
       policy: value as PolicySource['policy'],
     })),
     initializeWaitMs: timeouts.initialize_wait_ms ?? DEFAULTS.initializeWaitMs,
+    network: {
+      allowCwd: layer.allowCwd as readonly string[] | undefined,
+      allowsStdioServers: layer.networkClients.stdio_servers === true,
+      origins: (layer.networkClients.origins as readonly string[] | undefined) ?? [],
+      offersAttach: layer.networkClients.session_attach === true,
+      detachGraceMs: durationMs(layer.detachGrace ?? '15m'),
+    },
     workspace: (layer.workspace as Config['workspace'] | undefined) ?? DEFAULTS.workspace,
+    ...(layer.sandbox !== undefined && { sandbox: sandboxSettings(undefined, layer.sandbox) }),
     logging: logSettings(layer.log as LogOptions),
     store: storeSettings(layer.store as StoreOptions),
     hostTools: hostToolsSettings((layer.hostTools?.value ?? {}) as HostToolsOptions),
     mcpServers: servers.map((options) => mcpServerSettings(options as McpServerOptions)),
     secretVariables,
   };
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+
+/** `15m`, or 0. */
+function durationMs(given: unknown): number {
+  const text = String(given);
+  return given === 0 ? 0 : Number.parseInt(text, 10) * (UNIT_MS[text.slice(-1)] ?? 0);
 }
 
 /** The policy file of an organisation, which takes precedence over the user's. Only an administrator can write there. */

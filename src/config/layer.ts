@@ -18,6 +18,12 @@ export type Layer = {
   /** Policies of all files apply together; none replaces another. */
   readonly policies: readonly Placed[];
   readonly workspace: unknown;
+  readonly sandbox: unknown;
+  readonly whileRunning: unknown;
+  /** Absolute directories. */
+  readonly allowCwd: unknown;
+  readonly detachGrace: unknown;
+  readonly networkClients: Fields;
   readonly log: Fields;
   readonly store: Fields;
 };
@@ -32,19 +38,25 @@ export const EMPTY_LAYER: Layer = {
   mcpServers: new Map(),
   policies: [],
   workspace: undefined,
+  sandbox: undefined,
+  whileRunning: undefined,
+  allowCwd: undefined,
+  detachGrace: undefined,
+  networkClients: {},
   log: {},
   store: {},
 };
 
 /** The layer of a file that may set every key. */
 export function layerOf(document: Document): Layer {
-  const { agent_servers, default_agent, routes, limits, timeouts, host_tools, mcp_servers, policy, workspace, log, store } = fields(
-    document.value,
-  );
+  const given = fields(document.value);
+  const { agent_servers, default_agent, routes, limits, timeouts, host_tools, mcp_servers, policy, workspace, sandbox, log, store } = given;
   const servers = fields(agent_servers);
   return {
     agents: new Map(
-      document.keys(['agent_servers']).map((name) => [name, { document, path: ['agent_servers', name], value: servers[name] }]),
+      document
+        .keys(['agent_servers'])
+        .map((name) => [name, { document, path: ['agent_servers', name], value: withCertificates(servers[name], document.file) }]),
     ),
     defaultAgent: default_agent === undefined ? undefined : { document, path: ['default_agent'], value: default_agent },
     routes: (Array.isArray(routes) ? routes : []).map((value, index) => ({ document, path: ['routes', index], value })),
@@ -52,6 +64,13 @@ export function layerOf(document: Document): Layer {
     timeouts: fields(timeouts),
     policies: policy === undefined ? [] : [{ document, path: ['policy'], value: policy }],
     workspace,
+    sandbox,
+    whileRunning: given.while_running,
+    allowCwd: Array.isArray(given.allow_cwd)
+      ? given.allow_cwd.map((one) => path.resolve(path.dirname(document.file), String(one)))
+      : undefined,
+    detachGrace: given.detach_grace,
+    networkClients: fields(given.network_clients),
     log: fields(log),
     store: fields(store),
     hostTools:
@@ -75,6 +94,11 @@ export function merge(under: Layer, over: Layer): Layer {
     timeouts: { ...under.timeouts, ...over.timeouts },
     policies: [...under.policies, ...over.policies],
     workspace: over.workspace ?? under.workspace,
+    sandbox: over.sandbox ?? under.sandbox,
+    whileRunning: over.whileRunning ?? under.whileRunning,
+    allowCwd: over.allowCwd ?? under.allowCwd,
+    detachGrace: over.detachGrace ?? under.detachGrace,
+    networkClients: { ...under.networkClients, ...over.networkClients },
     log: { ...under.log, ...over.log },
     store: { ...under.store, ...over.store },
     hostTools: over.hostTools
@@ -98,4 +122,15 @@ function withModules(hostTools: Record<string, unknown>, file: string): Record<s
   const { modules } = hostTools;
   if (!Array.isArray(modules)) return hostTools;
   return { ...hostTools, modules: modules.map((one) => path.resolve(path.dirname(file), String(one))) };
+}
+
+/** Resolves the paths of certificates relative to the file that names them. */
+function withCertificates(agent: unknown, file: string): unknown {
+  const { tls } = fields(agent);
+  if (fields(tls) !== tls) return agent;
+  const resolved = Object.entries(fields(tls)).map(([name, at]) => [
+    name,
+    typeof at === 'string' ? path.resolve(path.dirname(file), at) : at,
+  ]);
+  return { ...fields(agent), tls: Object.fromEntries(resolved) };
 }

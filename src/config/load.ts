@@ -16,6 +16,8 @@ export type LoadOptions = Surroundings & {
   readonly version?: string | undefined;
   /** The configuration is only shown, so an unresolved reference is a notice and not an error. */
   readonly isOnlyShown?: boolean | undefined;
+  /** An agent or MCP server with an unresolved reference is unusable alone, an agent if there are others. Without this, the whole configuration is. */
+  readonly isPerAgent?: boolean | undefined;
 };
 
 export type LoadedConfig = {
@@ -29,6 +31,10 @@ export type LoadedConfig = {
   /** The merged values as written, and the fully trusted files, to find the origin of a value. */
   readonly layer: Layer;
   readonly documents: readonly Document[];
+  /** The agents that cannot be used, and why. */
+  readonly unresolved: ReadonlyMap<string, readonly Problem[]>;
+  /** Entries of `mcp_servers` that are left out; a notice names each. */
+  readonly serversLeftOut: number;
 };
 
 /** Finds, reads and checks the configuration. Throws a ConfigError with all problems. */
@@ -36,9 +42,11 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { stateDir, version } = options;
   const known = version === undefined ? NOTHING_KNOWN : createKnownGood(stateDir, version);
   try {
-    return await load(options, known);
+    const loaded = await load(options, known);
+    // Valid files may refer to missing things. Only the strict parser knows the positions, so parse again.
+    return loaded.unresolved.size + loaded.serversLeftOut > 0 && known !== NOTHING_KNOWN ? await load(options, NOTHING_KNOWN) : loaded;
   } catch (error) {
-    // Valid files may conflict or refer to missing things. Only the strict parser knows the positions, so parse again.
+    // Valid files may also conflict.
     if (known === NOTHING_KNOWN || !(error instanceof ConfigError)) throw error;
     return load(options, NOTHING_KNOWN);
   }
@@ -65,19 +73,54 @@ async function load(options: LoadOptions, known: KnownGood): Promise<LoadedConfi
   const project = found.project && { file: found.project.file, isTrusted: trusted };
   if (!main) {
     const { policies } = layer;
-    return { config: toConfig({ ...EMPTY_LAYER, policies }, new Map(), [], project), files, notices, origin: 'none', layer, documents };
+    return {
+      config: toConfig({ ...EMPTY_LAYER, policies }, new Map(), [], project),
+      files,
+      notices,
+      origin: 'none',
+      layer,
+      documents,
+      unresolved: NONE,
+      serversLeftOut: 0,
+    };
   }
   const agents = await resolveAgents(layer, options.env);
   const servers = await resolveServers(layer, options.env);
   // These checks rely on types that the schema has verified.
   const ofTools = problems.length > 0 ? [] : await checkTools(layer);
-  const dangling = [...agents.problems, ...servers.problems];
+  const isOthersUsable = options.isPerAgent === true && agents.unresolved.size < agents.resolved.size;
+  const ofAgents = [...agents.unresolved.values()].flat();
+  const leftOut = options.isPerAgent && !options.isOnlyShown ? servers.unresolved : NONE;
+  for (const [name, [problem]] of leftOut)
+    if (problem) notices.push(`MCP server "${name}" is left out, and agents do not get its tools: ${renderProblem(problem)}`);
+  const dangling = [...(isOthersUsable ? [] : ofAgents), ...(leftOut.size > 0 ? [] : [...servers.unresolved.values()].flat())];
   if (options.isOnlyShown) notices.push(...dangling.map(renderProblem));
   const refused = options.isOnlyShown ? [] : dangling;
   const all = [...problems, ...check(layer, main), ...refused, ...ofTools, ...(await badPatterns(documents))];
   if (all.length > 0) throw new ConfigError(inReadingOrder(all, files));
   const origin = found.origin !== 'search' ? found.origin : trusted ? 'project' : 'user';
-  return { config: toConfig(layer, agents.resolved, servers.resolved, project), files, notices, origin, layer, documents };
+  const { unresolved } = agents;
+  const config = withUnusable(
+    toConfig(
+      layer,
+      agents.resolved,
+      servers.resolved.flatMap(([name, one]) => (leftOut.has(name) ? [] : [one])),
+      project,
+    ),
+    isOthersUsable ? unresolved : NONE,
+  );
+  return { config, files, notices, origin, layer, documents, unresolved, serversLeftOut: leftOut.size };
+}
+
+const NONE: ReadonlyMap<string, readonly Problem[]> = new Map();
+
+function withUnusable(config: Config, unresolved: ReadonlyMap<string, readonly Problem[]>): Config {
+  if (unresolved.size === 0) return config;
+  const agents = config.agents.map((agent) => {
+    const [problem] = unresolved.get(agent.name) ?? [];
+    return problem ? { ...agent, unusable: { why: problem.message, next: `See ${problem.file}:${problem.line}` } } : agent;
+  });
+  return { ...config, agents };
 }
 
 async function readDocuments(sources: readonly Source[], known: KnownGood): Promise<{ documents: Document[]; problems: Problem[] }> {
@@ -95,22 +138,33 @@ async function readDocuments(sources: readonly Source[], known: KnownGood): Prom
   return { documents, problems };
 }
 
-async function resolveAgents(layer: Layer, env: NodeJS.ProcessEnv): Promise<{ resolved: Map<string, unknown>; problems: Problem[] }> {
+async function resolveAgents(
+  layer: Layer,
+  env: NodeJS.ProcessEnv,
+): Promise<{ resolved: Map<string, unknown>; unresolved: Map<string, readonly Problem[]> }> {
   const resolved = new Map<string, unknown>();
-  const problems: Problem[] = [];
+  const unresolved = new Map<string, readonly Problem[]>();
   for (const name of enabledNames(layer)) {
     const agent = layer.agents.get(name);
     if (!agent) continue;
     const result = await resolveReferences(agent, env);
     resolved.set(name, result.options);
-    problems.push(...result.problems);
+    if (result.problems.length > 0) unresolved.set(name, result.problems);
   }
-  return { resolved, problems };
+  return { resolved, unresolved };
 }
 
-async function resolveServers(layer: Layer, env: NodeJS.ProcessEnv): Promise<{ resolved: unknown[]; problems: Problem[] }> {
-  const results = await Promise.all([...layer.mcpServers.values()].map((server) => resolveReferences(server, env)));
-  return { resolved: results.map(({ options }) => options), problems: results.flatMap(({ problems }) => [...problems]) };
+async function resolveServers(
+  layer: Layer,
+  env: NodeJS.ProcessEnv,
+): Promise<{ resolved: (readonly [name: string, options: unknown])[]; unresolved: Map<string, readonly Problem[]> }> {
+  const results = await Promise.all(
+    [...layer.mcpServers].map(async ([name, server]) => [name, await resolveReferences(server, env)] as const),
+  );
+  return {
+    resolved: results.map(([name, { options }]) => [name, options] as const),
+    unresolved: new Map(results.flatMap(([name, { problems }]) => (problems.length > 0 ? [[name, problems] as const] : []))),
+  };
 }
 
 function inReadingOrder(problems: readonly Problem[], files: readonly string[]): Problem[] {

@@ -1,16 +1,7 @@
 // Problems of a configuration, with their positions. Messages never contain values, which may be secrets.
-import { escapeControls } from '../control-characters.ts';
+import { type Problem, renderProblem } from '../policy/format/problem.ts';
 
-export type Problem = {
-  readonly file: string;
-  /** 1-based, as in editors. */
-  readonly line: number;
-  readonly column: number;
-  /** The key path, such as `agent_servers.claude.args[0]`; empty for the whole file. */
-  readonly path: string;
-  readonly message: string;
-  readonly hint?: string;
-};
+export { type Problem, renderProblem };
 
 /** All problems of the configuration, so that the user can fix them in one go. */
 export class ConfigError extends Error {
@@ -21,11 +12,6 @@ export class ConfigError extends Error {
     super(problems.map(renderProblem).join('\n'));
     this.problems = problems;
   }
-}
-
-/** `file:line:column: message; hint`: terminals and editors make this a link. */
-export function renderProblem({ file, line, column, message, hint }: Problem): string {
-  return escapeControls(`${file}:${line}:${column}: ${message}${hint === undefined ? '' : `; ${hint}`}`);
 }
 
 /** A problem with the whole file, such as a missing file. */

@@ -1,9 +1,10 @@
 // The schema of the configuration file. Loaded only to validate a file: zod is too large for every start.
 import * as z from 'zod';
 import { AGENT_NAME } from '../agents/defaults.ts';
-import { agentOptions, milliseconds } from '../agents/options.ts';
+import { agentOptions, milliseconds, whileRunningOption } from '../agents/options.ts';
 import { dialectOptions } from '../dialects/options.ts';
 import { hostToolsOptions, mcpServerOptions } from '../mcp/options.ts';
+import { sandboxOption, sandboxOptions } from '../sandbox/options.ts';
 import { logOptions } from '../store/log-options.ts';
 import { storeOptions } from '../store/store-options.ts';
 import { DEFAULTS } from './config.ts';
@@ -14,7 +15,7 @@ export const configSchema = z
   .strictObject({
     $schema: z.string().describe('For editors; switchboard ignores it.'),
     agent_servers: z
-      .record(z.string(), agentOptions.extend(dialectOptions.shape))
+      .record(z.string(), agentOptions.extend(dialectOptions.shape).extend(sandboxOptions.shape))
       .describe('The agents by name, in the format of Zed and JetBrains.')
       // check.ts checks the names: zod skips the value of an invalid key and would hide its problems.
       .meta({ propertyNames: { pattern: AGENT_NAME.source } }),
@@ -27,10 +28,44 @@ export const configSchema = z
         }),
       )
       .describe('Assigns agents to directories; the first match wins.'),
+    sandbox: sandboxOption.describe(
+      "The sandbox of all agents, and of the programs that switchboard starts itself; an agent's own key overrides it. See docs/sandbox.md.",
+    ),
     workspace: z
       .enum(['off', 'serve-missing'])
       .describe('`serve-missing`: serve files and terminals that the editor does not, inside the session directories.')
       .meta({ default: DEFAULTS.workspace }),
+    while_running: whileRunningOption.describe(
+      'What happens to a prompt that arrives during a turn. `pass`: it goes to the agent at once. `queue`: it waits for the end of the turn; 16 may wait in a session. `steer`: it joins the running turn if the agent supports that, else it waits. `refuse`: it gets an error. Default: `pass` for a single agent on stdio, else `queue`. An agent that queues prompts itself gets them at once.',
+    ),
+    allow_cwd: z
+      .array(z.string().min(1))
+      .describe(
+        'Directories in which network clients may open sessions, with everything below them. Paths are relative to this file. Default: the directory in which `switchboard serve` was started.',
+      ),
+    detach_grace: z
+      .union([z.literal(0), z.string().regex(/^\d{1,6}[smh]$/)])
+      .describe(
+        'How long the sessions of `switchboard serve` wait for another client when the last one has gone, such as `15m`, `90s` or `8h`. Then their turns are cancelled and they are closed. `0`: they end with their client.',
+      )
+      .meta({ default: '15m' }),
+    network_clients: z
+      .strictObject({
+        stdio_servers: z
+          .boolean()
+          .describe('Whether they may name MCP servers that agents start as programs. A token is then as good as a shell.')
+          .meta({ default: false }),
+        origins: z
+          .array(z.string().regex(/^https?:\/\/[^/]+$/))
+          .describe('Web pages that may connect, such as `https://app.example.com`. Programs send no origin.')
+          .meta({ default: [] }),
+        session_attach: z
+          .boolean()
+          .describe('Experimental: also offers `session/attach` and `session/detach`, a draft of the protocol. See docs/daemon.md.')
+          .meta({ default: false }),
+      })
+      .partial()
+      .describe('What clients that connect to `switchboard serve` with a token may do.'),
     limits: z
       .strictObject({
         max_frame_bytes: bytes

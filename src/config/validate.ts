@@ -7,7 +7,7 @@ import { configJsonSchema, configSchema } from './schema.ts';
 // Planned keys that this version does not support. "Unknown key" would suggest a typo, and ignoring them could leave a policy unenforced.
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   '': ['proxies'],
-  'agent_servers.*': ['url', 'proxies'],
+  'agent_servers.*': ['proxies'],
 };
 
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {};
@@ -35,6 +35,11 @@ export function validate(document: Document): Problem[] {
 function explain(document: Document, issue: z.core.$ZodIssue): Problem[] {
   const path = issue.path as Path; // zod also allows symbols, which our paths never contain
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(document, path, key));
+  if (issue.code === 'invalid_union') {
+    // A value of the right type with a mistake inside: that mistake counts.
+    const inner = issue.errors.find((issues) => issues.some((one) => one.path.length > 0 || one.code === 'unrecognized_keys'));
+    if (inner) return inner.flatMap((one) => explain(document, { ...one, path: [...path, ...one.path] }));
+  }
   if (isLaterValue(path, valueAt(document.value, path))) return [document.problem(path, `${showPath(path)}: this value is ${LATER}`)];
   if (document.has(path)) return [document.problem(path, `${showPath(path) || 'the file'}: expected ${expected(issue)}`)];
   const owner = showPath(path.slice(0, -1));
@@ -76,5 +81,7 @@ function expected(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_value') return issue.values.map((value) => JSON.stringify(value)).join(' or ');
   if (issue.code === 'too_small') return issue.origin === 'string' ? 'a non-empty string' : `a whole number from ${issue.minimum}`;
   if (issue.code === 'too_big') return `a whole number up to ${issue.maximum}`;
+  if (issue.code === 'invalid_union' && issue.errors.length > 0)
+    return [...new Set(issue.errors.flatMap((issues) => issues.slice(0, 1).map(expected)))].join(' or ');
   return 'another value';
 }

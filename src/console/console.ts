@@ -1,13 +1,16 @@
 // Composes the console: the server for pages, the state they show, and the ACP client behind their actions.
 import type { Readable, Writable } from 'node:stream';
 import { ClientError } from '../client/client-error.ts';
+import { neutralise } from '../control-characters.ts';
 import type { Secrets } from '../redaction/redact.ts';
 import { chatActions } from './actions/chat.ts';
 import { policyHandlers } from './actions/policy.ts';
 import type { PolicyStore } from './actions/policy-store.ts';
+import { queueHandlers } from './actions/queue.ts';
 import { ruleActions } from './actions/rules.ts';
 import { sessionActions } from './actions/sessions.ts';
 import { type ConsoleClient, createConsoleClient } from './client/console-client.ts';
+import type { PromptQueue } from './client/prompts.ts';
 import type { ByUser, Host } from './client/workspace.ts';
 import { apply } from './protocol/apply-event.ts';
 import { type Conversation, createConversation } from './protocol/conversation.ts';
@@ -16,9 +19,8 @@ import type { Hit } from './protocol/sessions.ts';
 import type { AgentRow, SessionRow } from './protocol/state.ts';
 import { openPage, type Page } from './server/page-connection.ts';
 import { type Handlers, joinHandlers } from './server/screens.ts';
-import { openServer, readPageFiles } from './server/server.ts';
+import { type ListenAt, openServer, readPageFiles, type ServerDeps } from './server/server.ts';
 import { adviceOn } from './state/advice.ts';
-import { neutralise } from './state/clean-text.ts';
 import { createFeed } from './state/feed.ts';
 import type { Frames } from './state/frames.ts';
 import type { PolicyResult } from './state/pending-requests.ts';
@@ -31,10 +33,15 @@ export type Connected = {
   /** The policy's result for a request, by its id on this connection. */
   readonly evaluatedRequest: (id: string) => PolicyResult | undefined;
   readonly byUser: ByUser;
+  readonly queue: PromptQueue;
 };
 
 export type ConsoleDeps = {
   readonly port: number;
+  /** Where to listen; default: loopback. */
+  readonly at?: ListenAt | undefined;
+  /** Other endpoints of the same listener, by path. */
+  readonly endpoints?: ServerDeps['endpoints'];
   /** The directory of the built page. */
   readonly pageDir: string;
   readonly version: string;
@@ -78,6 +85,9 @@ export type Transcripts = {
 export type Attached = {
   holds(sessionId: string): boolean;
   cancel(sessionId: string): boolean;
+  /** The editor's prompts that wait for the end of a turn. */
+  queued(sessionId: string): readonly { readonly id: string; readonly text: string }[];
+  changeQueued(sessionId: string, id: string, text: string | undefined): boolean;
   /** The first page opened, or the last one closed. */
   wake(): void;
   sleep(): void;
@@ -86,6 +96,8 @@ export type Attached = {
 export type Console = {
   readonly port: number;
   link(): string;
+  /** Refuses new connections; open ones go on. */
+  stopAccepting(): void;
   readonly closed: Promise<void>;
   stop(): Promise<void>;
 };
@@ -111,7 +123,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   });
   function consoleClient(): ConsoleClient {
     if (made) return made;
-    const { input, output, evaluatedRequest, byUser } = deps.connect();
+    const { input, output, evaluatedRequest, byUser, queue } = deps.connect();
     const clientInfo = { name: 'switchboard-console', title: 'Switchboard console', version };
     made = createConsoleClient(input, output, {
       state,
@@ -121,6 +133,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
       cwd,
       evaluatedRequest,
       byUser,
+      queue,
       transcript: deps.transcripts.read,
       directoriesOf: deps.directoriesOf,
     });
@@ -159,7 +172,15 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   const rules = ruleActions(state, deps.policy, redact, Date.now);
   const policy = policyHandlers(deps.policy, redact);
   const chat = chatActions({ state, consoleClient, attached });
-  const handlers = joinHandlers([{ actions }, { actions: chat }, frames.handlers, { actions: rules }, policy, ...(deps.handlers ?? [])]);
+  /** An attached editor's prompts wait in the editor's connection. */
+  const queue = queueHandlers({
+    queued: (sessionId) => (attached?.holds(sessionId) ? attached.queued(sessionId) : (made?.prompts.queued(sessionId) ?? [])),
+    change: (sessionId, id, text) =>
+      attached?.holds(sessionId) ? attached.changeQueued(sessionId, id, text) : made?.prompts.change(sessionId, id, text) === true,
+    redact,
+  });
+  const own = [{ actions }, { actions: chat }, frames.handlers, { actions: rules }, policy, queue];
+  const handlers = joinHandlers([...own, ...(deps.handlers ?? [])]);
   function failure(error: unknown): Failure {
     const message = neutralise(redact(String((error as Error).message)));
     if (!(error instanceof ClientError)) return { message };
@@ -168,6 +189,8 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
 
   const server = await openServer({
     port: deps.port,
+    at: deps.at,
+    endpoints: deps.endpoints,
     files: readPageFiles(deps.pageDir),
     now: Date.now,
     entered: deps.entered,
@@ -196,6 +219,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   return {
     port: server.port,
     link: server.link,
+    stopAccepting: server.stopAccepting,
     closed,
     async stop() {
       clearInterval(timer);

@@ -6,6 +6,8 @@ export type About = {
   readonly agent: string;
   /** The configuration names the dialect; it was not detected. */
   readonly isNamed: boolean;
+  /** The longest line that the agent reads. */
+  readonly maxLineBytes: number;
   readonly timeouts: { readonly initializeMs: number; readonly cancelMs: number; readonly quietMs: number; readonly stallMs: number };
   /** Returns an unused session id. */
   readonly mint: () => string;
@@ -20,6 +22,8 @@ export type Step<S> = {
   readonly toAgent?: readonly Message[];
   /** Warnings for the log and stderr. */
   readonly remarks?: readonly string[];
+  /** Details for the log at level debug. */
+  readonly details?: readonly string[];
   /** Timers by name, in milliseconds; undefined cancels one. */
   readonly alarms?: Readonly<Record<string, number | undefined>>;
   /** The agent cannot be stopped in any other way. */

@@ -12,7 +12,7 @@ export type Surroundings = {
   readonly maxFrameBytes: number;
   /** Calls back later; the returned function cancels it. */
   readonly after: (ms: number, then: () => void) => () => void;
-  readonly remark: (message: string) => void;
+  readonly remark: (message: string, level?: 'debug') => void;
   readonly kill: () => void;
 };
 
@@ -39,6 +39,7 @@ export function interpret(streams: Streams, dialect: Dialect, about: About, arou
   function take(step: Step<unknown>, came?: { readonly message: Message; readonly bytes: Buffer }): void {
     state = step.state;
     for (const message of step.remarks ?? []) if (remarks++ < MAX_REMARKS) around.remark(message);
+    for (const message of step.details ?? []) around.remark(message, 'debug');
     const bytesOf = (message: Message, isBare?: boolean) => (message === came?.message ? came.bytes : Buffer.from(lineOf(message, isBare)));
     const parts = (step.toAgent ?? []).map((message) => bytesOf(message, dialect.isBare));
     if (collected) collected.push(...parts);

@@ -10,8 +10,8 @@ export const METHODS: Readonly<Record<string, string>> = {
   'fs.writeTextFile': 'fs/write_text_file',
 };
 
-/** The mode key of a `current_mode_update`: as an example in the documentation had it, and as it is. */
-export const EARLIER_MODE = 'modeId';
+/** The mode key of a `current_mode_update`: as an example in the documentation had it, in snake_case, and as it is. */
+export const EARLIER_MODES = ['modeId', 'current_mode_id', 'mode_id'];
 export const MODE = 'currentModeId';
 
 /** The current name of an agent's method; undefined if the name is current or unknown. */

@@ -1,6 +1,6 @@
 // Checks of `host_tools.commands` and `mcp_servers` that a schema cannot express: names are free, and references exist.
 import type { CommandOptions, McpServerOptions } from './options.ts';
-import { SERVER_NAME, TOOL_NAME } from './settings.ts';
+import { FORMER_NAMES, SERVER_NAME, TOOL_NAME } from './settings.ts';
 import { allTools } from './tools/builtin-tools.ts';
 
 export type OptionProblem = { readonly path: readonly (string | number)[]; readonly message: string };
@@ -9,7 +9,7 @@ export type OptionProblem = { readonly path: readonly (string | number)[]; reado
 type Declared = Pick<CommandOptions, 'name' | 'input_schema' | 'args'>;
 
 export function checkCommands(commands: readonly Declared[]): OptionProblem[] {
-  const taken = new Set(allTools.map(({ name }) => name));
+  const taken = new Set([...allTools.map(({ name }) => name), ...Object.keys(FORMER_NAMES)]);
   return commands.flatMap(({ name, input_schema, args = [] }, index) => {
     const problems: OptionProblem[] = [];
     const report = (path: readonly (string | number)[], message: string) => problems.push({ path: [index, ...path], message });

@@ -35,7 +35,7 @@ export const hostToolsOptions = z
     enabled: switchOf('`false`: sessions are opened as the editor opens them.', HOST_TOOLS_DEFAULTS.enabled),
     files: switchOf('`read_file`, `write_file`, `edit_file`, `list_directory`, `search_files`.', HOST_TOOLS_DEFAULTS.files),
     terminal: switchOf('`run_command`, `command_output`, `kill_command`.', HOST_TOOLS_DEFAULTS.terminal),
-    ask_user: switchOf('`ask_user`: a question to the user.', HOST_TOOLS_DEFAULTS.askUser),
+    ask_user: switchOf('`ask_question`: a question to the user.', HOST_TOOLS_DEFAULTS.askUser),
     delegate: switchOf('`delegate`: an agent may ask another, in a session of its own.', HOST_TOOLS_DEFAULTS.delegate),
     without: z.array(z.enum(OWN_TOOLS)).describe('Names of built-in tools to leave out, including `session_info`.').meta({ default: [] }),
     redact_results: switchOf(

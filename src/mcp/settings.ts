@@ -53,8 +53,11 @@ export const HOST_TOOLS_DEFAULTS = {
 /** The names that `host_tools.without` accepts; `tools/builtin-tools.ts` has the tools. */
 export const OWN_TOOLS = [
   ...(['read_file', 'write_file', 'edit_file', 'list_directory', 'search_files'] as const),
-  ...(['run_command', 'command_output', 'kill_command', 'ask_user', 'session_info', 'delegate'] as const),
+  ...(['run_command', 'command_output', 'kill_command', 'ask_question', 'session_info', 'delegate'] as const),
+  'ask_user',
 ] as const;
+/** Names of version 0.1, which configurations and conversations may still hold. */
+export const FORMER_NAMES: Readonly<Record<string, string>> = { ask_user: 'ask_question' };
 export const COMMAND_TIMEOUT_MS = 60_000;
 
 /** Valid names. A server name has no underscore, because agents split qualified names there. */

@@ -1,10 +1,10 @@
 // The verdict: the strictest matching rule wins, wherever it is, and an error is never an allow.
 import type { Action } from './actions/action.ts';
 import { isEvident, type Subject, subjectsOf } from './actions/subjects.ts';
-import type { Meaning } from './commands/effect.ts';
 import { EXECUTABLE_CONFIG } from './paths/executable-config.ts';
 import { isInside } from './paths/path.ts';
 import type { LayeredRule, LayerName, Policy } from './policy.ts';
+import { isClear } from './rules/clear-effects.ts';
 import { covers } from './rules/covers.ts';
 import { deniedNames } from './rules/denied-names.ts';
 import type { Permits } from './rules/effects-allowed.ts';
@@ -88,13 +88,13 @@ function evaluate(policy: Policy, action: Action): Evaluation {
   const fallback = policy.default;
   if (fallback === 'deny')
     return { verdict: 'deny', rule: undefined, why: `no rule allows it${doubt}; the default is deny`, matches, opaque };
-  const isClear =
+  const isDefinite =
     opaque.length === 0 &&
     subjectsOf(action).length > 0 &&
     subjectsOf(action).every(
       (subject) => isKnown(subject, action) && (!deniesAnything(policy) || isClearlyHarmless(subject, action, policy)),
     );
-  if (fallback === 'allow' && isClear)
+  if (fallback === 'allow' && isDefinite)
     return { verdict: 'allow', rule: undefined, why: 'no rule matches; the default is allow', matches, opaque };
   return { verdict: 'ask', rule: undefined, why: `no rule settles it${doubt}`, matches, opaque };
 }
@@ -106,21 +106,15 @@ function deniesAnything({ strict }: Policy): boolean {
   );
 }
 
-/** Every word is understood, no other program is named that could do anything, and no walk reaches what is denied. */
+/** Every word is understood, and nothing that the command does, also unasked, could be what a rule denies. */
 function isClearlyHarmless(subject: Subject, action: Action, { strict }: Policy): boolean {
   if (subject.kind !== 'command') return true;
-  const { meaning, operands } = subject.command;
-  return isUnderstood(meaning) && operands.every((operand) => deniedNames(strict).reachedBy(operand, action) === undefined);
+  const { meaning, operands, cwds } = subject.command;
+  const rules = strict.filter(({ layer }) => layer !== 'built-in').map(({ rule }) => rule);
+  return (
+    isClear(meaning, { rules, cwds, action }) && operands.every((operand) => deniedNames(strict).reachedBy(operand, action) === undefined)
+  );
 }
-
-function isUnderstood(meaning: Meaning): boolean {
-  if (!meaning.isUnderstood) return false;
-  return meaning.effects.every((effect) => {
-    if (effect.kind === 'command') return isUnderstood(effect.meaning);
-    return effect.kind !== 'run' || effect.by === 'unasked';
-  });
-}
-
 /** A default that allows needs a definite subject: an action of unknown shape could be one that a rule denies. */
 function isKnown(subject: Subject, action: Action): boolean {
   const isNothingElse = action.kind === 'think' || action.kind === 'mode' || action.kind === 'switch_mode' || action.kind === 'elicit';

@@ -37,6 +37,7 @@ const DOES: Readonly<Record<FileEffectKind, string>> = {
   modify: 'edits',
   append: 'writes',
   delete: 'deletes',
+  move: 'moves',
   unpack: 'writes',
 };
 

@@ -14,11 +14,23 @@ export type Scope = (typeof SCOPES)[number];
 
 export const MAX_SCOPES = ['exact'] as const;
 
+/** How far an agent is contained, loosest first. `src/sandbox` carries it out. */
+export const SANDBOX_LEVELS = ['off', 'workspace', 'review', 'read-only'] as const;
+export type SandboxLevel = (typeof SANDBOX_LEVELS)[number];
+
+/** What a contained agent can connect to, loosest first. */
+export const SANDBOX_NETWORKS = ['open', 'listed', 'none'] as const;
+export type SandboxNetwork = (typeof SANDBOX_NETWORKS)[number];
+
 /** A file's settings for one agent (`*` is every agent). */
 export type AgentSettings = {
   readonly pin: readonly string[] | undefined;
   readonly refuse: readonly string[];
   readonly onViolation: OnViolation | undefined;
+  readonly sandbox: SandboxLevel | undefined;
+  readonly network: SandboxNetwork | undefined;
+  /** `warn`: the agent runs without a sandbox where none is available, and the user's own `sandbox: off` wins. */
+  readonly unavailable: 'fail' | 'warn' | undefined;
 };
 
 export type Settings = {

@@ -31,7 +31,7 @@ export function startTimeOf(pid: number): string | undefined {
 function statOf(pid: number) {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return { state: fields[0], group: Number(fields[2]), startTime: fields[19] };
+  return { state: fields[0], parent: Number(fields[1]), group: Number(fields[2]), startTime: fields[19] };
 }
 
 /**
@@ -53,6 +53,19 @@ function isLivingMember(name: string, group: number): boolean {
   }
 }
 
+/** The members of a group that are not zombies. Linux only. */
+export function membersOf(group: number): readonly { readonly pid: number; readonly parent: number }[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const stat = statOf(Number(name));
+      return stat.group === group && stat.state !== 'Z' ? [{ pid: Number(name), parent: stat.parent }] : [];
+    } catch {
+      return []; // exited in the meantime
+    }
+  });
+}
+
 /** The program a process runs, with the script of an interpreter. No other arguments: they may contain secrets. Linux only. */
 export function programOf(pid: number): string | undefined {
   try {
@@ -66,6 +79,16 @@ export function programOf(pid: number): string | undefined {
     );
   } catch {
     return undefined;
+  }
+}
+
+/** Whether a process runs a script, the first argument of its interpreter, whose path matches. Linux only. */
+export function runsFrom(pid: number, place: RegExp): boolean {
+  try {
+    const [, script = ''] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    return place.test(script);
+  } catch {
+    return false; // exited in the meantime
   }
 }
 

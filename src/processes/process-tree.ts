@@ -9,6 +9,18 @@ export type ProcessTree = {
   end(how: 'term' | 'kill'): void;
 };
 
+/** The start of a program in a sandbox: another command, and what must happen around it. */
+export type ContainedStart = {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Descriptors from 3 on. */
+  readonly stdio: readonly (number | 'pipe')[];
+  tree(child: ChildProcess): ProcessTree;
+  /** Call it once, after the start or its failure. */
+  started(child: ChildProcess | undefined): void;
+};
+
 const NOTHING: ProcessTree = { isAlive: () => false, end: () => {} };
 
 /** The tree of a child that was started detached, so that it leads its own group. */

@@ -1,9 +1,10 @@
 // What an agent's frames, start and end do to the sessions and requests of its proxy.
 import type { AgentSpec } from '../agents/defaults.ts';
 import { failure } from '../errors.ts';
+import { aliasFor } from '../router/session-table.ts';
 import type { Frame } from '../wire/frame.ts';
 import { idTextOf } from '../wire/scanner/large-frame.ts';
-import type { Agent, AgentEvents } from './agents/agent.ts';
+import type { Agent, AgentDeps, AgentEvents } from './agents/agent.ts';
 import type { PoolEvents } from './agents/agent-pool.ts';
 import { type Context, skipLine } from './context.ts';
 import { type EnforcementHost, NARROWED } from './enforcement/enforcement.ts';
@@ -11,13 +12,13 @@ import { batchFromAgent, fromAgent } from './from-agent.ts';
 import { keepHandshake } from './initialize.ts';
 import { updateLine } from './messages.ts';
 import type { ProxyParts } from './parts.ts';
-import { closeAt, forgetAllParked } from './sessions/close-session.ts';
+import { closeAt } from './sessions/close-session.ts';
 import { announceOptions } from './sessions/config-options.ts';
 import { loseSessions } from './sessions/recover-session.ts';
 import type { RegistryDeps } from './sessions/session-registry.ts';
 import { revokeAttachment } from './tools/session-tools.ts';
 import { cancelTurns } from './turns/cancel.ts';
-import { notifyInSession } from './turns/session-message.ts';
+import { notifyInSession, showsNotices } from './turns/session-message.ts';
 import { endOpenWork } from './turns/tool-calls.ts';
 
 const STRAY_RETURN = 'a carriage return inside it, which some readers take for the end of a line';
@@ -70,12 +71,18 @@ export function createAgentEvents({ parts, gate, onStateChange, enforcement }: A
       ((agent, call, answer) => {
         if (enforcement.refusesReturn(answer))
           call.onFail(failure('ANSWER_REFUSED', [`agent "${agent.name}"`, call.method, STRAY_RETURN], { agent: agent.name }));
-        else if (NARROWED.has(call.method)) enforcement.answer(agent, call, answer, (narrowed) => call.onAnswer(narrowed));
-        else call.onAnswer(answer);
+        else if (NARROWED.has(call.method)) {
+          const { connection } = agent;
+          enforcement.answer(agent, call, answer, (narrowed) => {
+            // While the policy changes a mode, the agent may exit, and its session with it.
+            if (agent.connection === connection) call.onAnswer(narrowed);
+            else call.onFail(agent.health().lastError ?? failure('SHUTTING_DOWN', []));
+          });
+        } else call.onAnswer(answer);
       }),
     onStray: () => void parts().context.counters.strayAnswers++,
     onUnsent: () => void parts().context.counters.unsentToAgents++,
-    onRemark: (text) => parts().context.report(text),
+    onRemark: (text, level) => parts().context.report(text, level),
     onReady(agent, handshake) {
       reported.delete(agent.name);
       onStateChange();
@@ -98,9 +105,17 @@ export function createAgentEvents({ parts, gate, onStateChange, enforcement }: A
 export function createPoolEvents(
   parts: () => ProxyParts,
   create: (spec: AgentSpec, id: string, sibling: Agent | undefined) => Agent,
+  containing: Pick<PoolEvents, 'isContained' | 'layerFor'>,
 ): PoolEvents {
   return {
     create,
+    ...containing,
+    left({ layer }) {
+      if (layer !== undefined)
+        void parts()
+          .context.review?.release(layer)
+          .catch(() => {});
+    },
     cancelTurns(agent) {
       for (const session of agent.sessions.values()) if (session.turns.size > 0) cancelTurns(parts(), session);
     },
@@ -115,14 +130,30 @@ export function createPoolEvents(
   };
 }
 
+/** A contained agent has one session. Without a policy only listed hosts are allowed. Refused hosts are reported once. */
+export function createHostDecision(parts: () => ProxyParts): NonNullable<AgentDeps['decideHost']> {
+  const reported = new Set<string>();
+  return async (agent, host, port, isListed, signal) => {
+    const proxy = parts();
+    const { enforcement, report } = proxy.context;
+    const all = [...agent.sessions.values()];
+    const session = all.find(({ isDiscovered }) => !isDiscovered) ?? all[0];
+    const unlisted = isListed ? undefined : 'the host is not in the list of this sandbox (sandbox.hosts)';
+    const refused = enforcement ? await enforcement.connection(agent, session, { host, port, isListed }, signal) : unlisted;
+    if (refused === undefined || reported.has(`${agent.name} ${host}`)) return refused;
+    reported.add(`${agent.name} ${host}`);
+    report(`the sandbox refused agent "${agent.name}" a connection to ${host}:${port}: ${refused}`);
+    return refused;
+  };
+}
+
 /** Sessions that only the agent has named end with the process that named them. */
 function forgetSessions(proxy: ProxyParts, agent: Agent): void {
   for (const discovered of agent.sessions.values()) {
     endOpenWork(proxy, discovered);
     proxy.registry.forgetDiscovered(discovered);
   }
-  forgetAllParked(agent);
-  agent.refused.clear();
+  agent.sessions.processEnded();
 }
 
 /** The effects of the end of a session, and of two sessions that turn out to be one. */
@@ -130,6 +161,14 @@ export function createRegistryDeps(parts: () => ProxyParts): RegistryDeps {
   return {
     pool: () => parts().pool,
     stored: (publicId) => parts().context.log.records().get(publicId),
+    isUsed: (publicId) => parts().context.log.isUsed(publicId),
+    recordApart(publicId, { name }) {
+      const { log, transcripts } = parts().context;
+      const own = [...log.records().values()].findLast((one) => one.agent === name && one.nativeId === publicId);
+      const recordId = own?.sessionId ?? aliasFor(publicId, name, log.isUsed);
+      transcripts?.recordAs(publicId, recordId);
+      return recordId;
+    },
     isAskedUnder: (publicId) => parts().requests.isAskedIn(publicId),
     moveRequests(from, to) {
       const { requests, context } = parts();
@@ -157,6 +196,7 @@ export function createEnforcementHost(parts: () => ProxyParts): EnforcementHost 
     singleAgent: () => parts().pool.single,
     report: (text) => parts().context.report(text),
     warn: (session, title, text) => notifyInSession(parts(), session, 'warning', title, text),
+    showsNotices: () => showsNotices(parts()),
     update: (sessionId, update) => parts().client.line(updateLine(sessionId, JSON.stringify(update))),
     skipLine: (agent, reason) => skipLine(parts().context, agent.name, reason),
     cancelTurns: (session) => cancelTurns(parts(), session),

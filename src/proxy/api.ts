@@ -4,6 +4,7 @@ import type { AgentSpec } from '../agents/defaults.ts';
 import type { Children } from '../mcp/gateway/server-process.ts';
 import type { GateVerdict } from '../mcp/server/gate.ts';
 import type { Shim } from '../mcp/transports/listeners.ts';
+import type { Review } from '../review/review.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
@@ -14,11 +15,14 @@ import type { Scanner } from '../wire/scanner/scanner.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { AgentHealth } from './agents/agent.ts';
 import type { AgentConfiguration, HowToStop, Reconfigured } from './agents/agent-pool.ts';
+import type { ContainServed, ProcessContext } from './agents/process-context.ts';
+import type { ClientScope } from './client-scope.ts';
 import type { Clock, Counters } from './context.ts';
 import type { CreateEnforcement, Evaluated } from './enforcement/enforcement.ts';
 import type { ElsewhereAnswer } from './requests/answer-elsewhere.ts';
 import type { HostToolsState } from './tools/confirm-tools.ts';
 import type { HostToolsOptions } from './tools/session-tools.ts';
+import type { QueuedPrompt } from './turns/prompt-queue.ts';
 
 export type ConnectionOptions = {
   readonly agents: readonly AgentSpec[];
@@ -29,16 +33,27 @@ export type ConnectionOptions = {
   /** Shared by all connections of the process. */
   readonly scanner: Scanner;
   readonly initializeWaitMs: number;
-  readonly launch: (spec: AgentSpec) => Transport;
+  readonly launch: (spec: AgentSpec, context: ProcessContext) => Transport;
+  /** Whether an agent's next process runs in a sandbox. */
+  readonly isContained?: ((spec: AgentSpec) => boolean) | undefined;
+  /** Puts a command that is served to a contained agent into the agent's sandbox. */
+  readonly containCommand?: ContainServed | undefined;
+  /** Whether an agent works on a layer over the project. */
+  readonly isReviewed?: ((spec: AgentSpec) => boolean) | undefined;
+  readonly review?: Review | undefined;
   readonly log: SessionLog;
   readonly cache: CapabilityCache;
   readonly clock: Clock;
   readonly version: string;
   readonly enforcement?: CreateEnforcement | undefined;
-  readonly report: (text: string) => void;
+  readonly report: (text: string, level?: 'debug') => void;
+  /** Limits a network client. */
+  readonly scope?: ClientScope | undefined;
   /** Our own files and terminals, for host tools, and for agents if `servesMissing`. */
   readonly workspace?: Workspace | undefined;
   readonly servesMissing?: boolean | undefined;
+  /** Prompts that arrive during a turn wait, also for a single agent, unless its settings say otherwise. */
+  readonly queuesPrompts?: boolean | undefined;
   /** Creates the observer of a connection, by name. */
   readonly watch?: (connection: string, side: 'editor' | 'agent') => ConnectionRecords;
   /** The transcripts of sessions, for agents that cannot replay them. */
@@ -51,6 +66,8 @@ export type ConnectionOptions = {
   readonly children?: Children | undefined;
   /** An agent became ready, exited, or was stopped or restarted by the user. */
   readonly onStateChange?: (() => void) | undefined;
+  /** The turns of a session are cancelled because its agent is silent. */
+  readonly onStallCancel?: ((sessionId: string) => void) | undefined;
 };
 
 export type Connection = {
@@ -81,6 +98,10 @@ export type Connection = {
   stopAgent(name: string, how: HowToStop): boolean;
   /** The host tools of each session, and whether its agent has connected to them. */
   hostToolsState(): readonly HostToolsState[];
+  /** The prompts that wait for the end of a turn. */
+  queuedPrompts(): readonly QueuedPrompt[];
+  /** Gives a waiting prompt another text, or removes it if `text` is undefined. False when it no longer waits. */
+  changeQueued(prompt: Pick<QueuedPrompt, 'sessionId' | 'id'>, text: string | undefined): boolean;
   /** The newest frame, to explain a delay. */
   lastFrame(): { readonly method: string | undefined; readonly bytes: number };
 };

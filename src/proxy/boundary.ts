@@ -18,6 +18,8 @@ export type ClientRequest = {
   at: { readonly agent: Agent; readonly id: string } | undefined;
   /** The client has cancelled it, or its turn was cancelled. */
   isCancelled: boolean;
+  /** Its turn has exceeded `timeouts.prompt_ms`: it ends with this error, whatever the agent answers. */
+  overdue: ProxyError | undefined;
   isAnswered: boolean;
   /** Stops the proxy's own work for it once it is answered; undefined when only an agent works on it. */
   abandon: (() => void) | undefined;
@@ -52,8 +54,10 @@ export interface AgentSide {
   receive(request: ClientRequest | undefined, frame: Frame): void;
   /** A request is about to get its answer. */
   settled(request: ClientRequest): void;
-  /** Takes the client's answer to a request from the agent side. */
-  answered(answer: Frame): void;
+  /** Its answer is on its way. */
+  answerSent(request: ClientRequest): void;
+  /** Takes the client's answer to a request from the agent side; false when it matches none. */
+  answered(answer: Frame): boolean;
   /** The client's answer to such a request cannot be read. */
   unusable(key: string, error: ProxyError): void;
   /** Back-pressure: the client does not read. */

@@ -1,8 +1,10 @@
 // What every part of a proxy may read: time, limits, counters, stores and the policy's enforcement. Nothing here can be replaced.
+import type { Review } from '../review/review.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import type { ClientScope } from './client-scope.ts';
 import type { Enforcement } from './enforcement/enforcement.ts';
 
 export type Context = {
@@ -13,8 +15,12 @@ export type Context = {
   readonly version: string;
   readonly initializeWaitMs: number;
   readonly maxQueueBytes: number;
+  /** Prompts that arrive during a turn wait, also for a single agent. */
+  readonly queuesPrompts: boolean;
   /** Writes a message for people to the log and to stderr. */
-  readonly report: (text: string) => void;
+  readonly report: (text: string, level?: 'debug') => void;
+  /** The proxy cancels the turns of a session because its agent is silent. */
+  readonly onStallCancel: (sessionId: string) => void;
   readonly log: SessionLog;
   /** Undefined when transcripts are off. */
   readonly transcripts: TranscriptSource | undefined;
@@ -23,8 +29,12 @@ export type Context = {
   readonly workspace: Workspace | undefined;
   /** Whether agents are offered `workspace` where the client lacks the capability. */
   readonly servesMissing: boolean;
+  /** The changes of sessions at the level `review`; undefined if nothing can be contained. */
+  readonly review: Review | undefined;
   /** Undefined without a policy. */
   readonly enforcement: Enforcement | undefined;
+  /** What a network client may do; undefined for one on this machine. */
+  readonly scope: ClientScope | undefined;
 };
 
 // The clock is handed in so that the simulator can hand in its own.

@@ -1,16 +1,17 @@
 // Frames from an agent to the client, in the order of arrival.
 import { failure } from '../errors.ts';
 import { routeFromAgent } from '../router/route.ts';
-import { detach, type Frame } from '../wire/frame.ts';
+import type { Frame } from '../wire/frame.ts';
 import type { FrameBatch } from '../wire/scanner/frame-batch.ts';
 import { idTextOf, sessionIdOf } from '../wire/scanner/large-frame.ts';
 import type { Agent } from './agents/agent.ts';
-import { modernRequest, modernUpdateFrame } from './agents/legacy-frames.ts';
+import { modernRequest, modernUpdate, modernUpdateFrame } from './agents/legacy-frames.ts';
 import { skipLine } from './context.ts';
 import type { Parts, ProxyParts } from './parts.ts';
 import { duplicateId } from './requests/duplicate-ids.ts';
 import { completeElicitation } from './requests/elicitation.ts';
 import { receiveRequest, withdrawRequest } from './requests/receive-request.ts';
+import { withholdsFiles } from './requests/serve-workspace.ts';
 import { toPublic } from './rewrite.ts';
 import { passUpdate } from './sessions/config-options.ts';
 import type { Session } from './sessions/session.ts';
@@ -18,44 +19,58 @@ import { operationOf } from './sessions/session-state.ts';
 import { noteTakenByUs } from './tools/acp-messages.ts';
 import { lookForTools } from './tools/confirm-tools.ts';
 import type { DelegatedSession } from './tools/delegation.ts';
-import { isNeverActedOn, kindActedOn } from './turns/session-update.ts';
-
-/** The limit of held frames per agent. Beyond it frames pass: holding the rest would also hold the answer. */
-const MAX_EARLY_BYTES = 16 * 1024 * 1024;
+import { asHostCall } from './tools/report-host-call.ts';
+import { noteRefusals } from './turns/sandbox-refusals.ts';
+import { BARE, isNeverActedOn, kindActedOn } from './turns/session-update.ts';
 
 export function fromAgent(proxy: ProxyParts, agent: Agent, came: Frame): void {
   const frame = came.kind === 'request' ? modernRequest(agent, came) : came;
-  const known = agent.sessions.of(frame);
-  if (known && !known.isDiscovered && agent.refused.size === 0) return pass(proxy, agent, known, frame); // nearly all of them
+  const { sessions } = agent;
+  const known = sessions.of(frame);
+  if (known && !known.isDiscovered && !sessions.hasRefused) return pass(proxy, agent, known, frame); // nearly all of them
   const nativeId = sessionIdOf(frame);
-  if (nativeId === undefined) return pass(proxy, agent, undefined, frame);
+  if (nativeId === undefined) return ofNoSession(proxy, agent, frame);
   const isUnheardOf = !known || known.isDiscovered;
-  // A request passes at once: the agent may need its answer before it answers us.
-  if (isUnheardOf && agent.openings > 0 && frame.kind === 'notification' && hold(agent, nativeId, frame)) return;
-  if (agent.refused.has(nativeId)) return forNobody(proxy, agent, frame);
-  if (isUnheardOf && isEnded(agent, nativeId) && !isAsIfDirect(proxy, agent)) return forNobody(proxy, agent, frame);
+  // Clients drop updates of unknown sessions, and agents send some before the answer that opens the session. A request passes at once: the
+  // agent may need its answer before it answers us.
+  if (isUnheardOf && sessions.isOpening && frame.kind === 'notification' && sessions.holdEarly(nativeId, frame)) return;
+  if (sessions.whyRefused(nativeId)) return forNobody(proxy, agent, frame);
+  if (isUnheardOf && sessions.hasEnded(nativeId, agent.generation) && !isAsIfDirect(proxy, agent)) return forNobody(proxy, agent, frame);
   pass(proxy, agent, known ?? discover(proxy, agent, nativeId), frame);
 }
 
+function ofNoSession(proxy: ProxyParts, agent: Agent, frame: Frame): void {
+  const owned = frame.method === 'session/update' ? modernUpdate(agent, frame) : frame;
+  if (owned.sessionId) fromAgent(proxy, agent, owned);
+  else pass(proxy, agent, undefined, frame);
+}
+
 /**
- * Passes frames on at once that nothing here looks at one by one: pieces of a message, without a policy, in a session that the client knows by
- * the agent's own id. False if `fromAgent` must take each of them.
+ * Passes frames on at once that nothing here looks at one by one: pieces of messages, without a policy, in sessions that the client knows by
+ * the agent's own ids. False if `fromAgent` must take each of them.
  */
 export function batchFromAgent(proxy: Parts<'context' | 'client'>, agent: Agent, batch: FrameBatch): boolean {
-  const { first } = batch;
-  if (first.method !== 'session/update' || proxy.context.enforcement || agent.refused.size > 0) return false;
-  const session = agent.sessions.of(first);
-  if (!session || session.isDiscovered || session.publicId !== session.nativeId) return false;
-  if (session.delegation || session.withholdsUpdates || !isNeverActedOn(first)) return false;
-  session.stallWatch?.heard();
+  const { first, sessions = ONE } = batch;
+  if (first.method !== 'session/update' || proxy.context.enforcement || agent.sessions.hasRefused || !isNeverActedOn(first)) return false;
+  for (let k = 0; k < sessions.length; k++) {
+    const id = sessions[k];
+    const session = id ? agent.sessions.ofInterned(id) : agent.sessions.of(first);
+    if (!session || session.isDiscovered || session.publicId !== session.nativeId) return false;
+    if (session.delegation || session.withholdsUpdates || session.lateReplay || session.shown) return false;
+    session.stallWatch?.heard();
+  }
   proxy.client.notifyBatch(batch);
   return true;
 }
+
+/** The sessions of a batch of one session. */
+const ONE: readonly undefined[] = [undefined];
 
 function pass(proxy: ProxyParts, agent: Agent, session: Session | undefined, frame: Frame): void {
   const route = routeFromAgent(frame);
   const receiver = proxy.pool.single ? route.singleAgent : route.several;
   if (receiver === 'nobody') return unroutable(proxy, agent, frame);
+  if (frame.kind === 'request' && withholdsFiles(proxy, agent, frame.method)) return withheld(agent, frame);
   if (frame.kind === 'request') return receiveRequest(proxy, agent, session, frame, route.key);
   if (frame.method === 'session/update') return update(proxy, session, frame);
   const twice = duplicateId(proxy, frame);
@@ -67,20 +82,15 @@ function pass(proxy: ProxyParts, agent: Agent, session: Session | undefined, fra
   proxy.client.notify(frame, toPublic(session, frame));
 }
 
+function withheld(agent: Agent, frame: Frame): void {
+  const method = frame.method as string;
+  agent.fail(idTextOf(frame), failure('FILES_WITHHELD', [method, agent.name], { method, agent: agent.name }));
+}
+
 function unroutable(proxy: Parts<'context'>, agent: Agent, frame: Frame): void {
   const method = frame.method as string;
   if (frame.kind === 'request') agent.fail(idTextOf(frame), failure('METHOD_UNKNOWN', [method], { method }));
   else proxy.context.counters.refusedFromAgents++;
-}
-
-/** Holds updates of unknown sessions: clients drop them, and agents send some before the answer that opens the session. */
-function hold(agent: Agent, nativeId: string, frame: Frame): boolean {
-  if (agent.earlyBytes > MAX_EARLY_BYTES) return false;
-  const held = agent.early.get(nativeId) ?? [];
-  held.push(detach(frame));
-  agent.earlyBytes += frame.end - frame.start;
-  agent.early.set(nativeId, held);
-  return true;
 }
 
 /** The client left the session, or never opened it. A request still needs an answer, or its agent waits forever. */
@@ -88,13 +98,6 @@ function forNobody(proxy: Parts<'context'>, agent: Agent, frame: Frame): void {
   proxy.context.counters.lateUpdates++;
   const sessionId = sessionIdOf(frame) ?? '';
   if (frame.kind === 'request') agent.fail(idTextOf(frame), failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
-}
-
-/** An agent may reuse session ids after each start: an id that ended on an earlier connection may be the session it is opening now.
- * One that ended on this connection stays ended until the agent has opened it again. */
-function isEnded({ ended, openings, generation }: Agent, nativeId: string): boolean {
-  const endedIn = ended.get(nativeId);
-  return endedIn !== undefined && (openings === 0 || endedIn === generation);
 }
 
 /** With one agent, one process and no policy, sessions that the client did not open do not concern the proxy. */
@@ -110,26 +113,39 @@ function discover(proxy: Parts<'context' | 'pool' | 'registry'>, agent: Agent, n
 function update(proxy: ProxyParts, session: Session | undefined, frame: Frame, isOfToday = false): void {
   if (!session) return proxy.client.notify(frame);
   session.stallWatch?.heard();
-  const kind = kindActedOn(frame);
+  const known = kindActedOn(frame);
+  const wrapped = known === BARE ? modernUpdate(session.agent, frame, session.cwd) : frame;
+  if (wrapped !== frame) return update(proxy, session, wrapped);
+  const kind = known === BARE ? undefined : known;
   if (!isOfToday && proxy.context.enforcement?.refusesUpdate(session, kind, frame)) return;
   if (session.delegation) return forDelegation(proxy, session, session.delegation, kind, frame);
   if (session.withholdsUpdates) {
+    if (session.isLoading) session.shown?.update(frame); // a resume by session/load: the client has seen this before
     operationOf(session.state, 'recovery')?.op.heard();
     proxy.context.counters.lateUpdates++;
     return;
   }
+  const { lateReplay } = session;
+  const isReplay = lateReplay?.isReplay(frame, session.turns.size > 0) === true;
+  const isWithheld = isReplay && lateReplay?.isWithheld === true;
+  if (!isWithheld || !lateReplay.isHistoryKnown) session.shown?.update(frame);
+  if (isWithheld) return void proxy.context.counters.lateUpdates++;
   if (!isOfToday && (kind === 'diff' || kind === 'current_mode_update'))
     return update(proxy, session, modernUpdateFrame(frame, session.cwd, kind), true);
   const isToolCall = kind === 'tool_call' || kind === 'tool_call_update';
-  if (isToolCall) {
-    session.toolCalls.read(frame);
+  const shown = isToolCall && !isReplay ? asHostCall(session, frame) : frame;
+  if (isToolCall && !isReplay && shown === frame) {
+    session.toolCalls.read(frame, kind);
+    if (session.agent.isContained) noteRefusals(proxy, session, frame);
     lookForTools(proxy, session);
   }
-  const visible = proxy.context.enforcement && kind === 'config_option_update' ? proxy.context.enforcement.narrowed(session, frame) : frame;
+  const visible = proxy.context.enforcement && kind === 'config_option_update' ? proxy.context.enforcement.narrowed(session, frame) : shown;
   if (proxy.pool.single) proxy.client.notify(visible, toPublic(session, visible));
   else passUpdate(proxy, session, kind, visible);
   if (!proxy.context.enforcement) return;
-  if (isToolCall) proxy.context.enforcement.toolCall(session, frame);
+  // Without a prompt, a session that was just loaded does nothing: what its agent reports is history, on record or not.
+  const isHistory = isReplay || (session.lateReplay !== undefined && session.turns.size === 0);
+  if (isToolCall && !isHistory) proxy.context.enforcement.toolCall(session, frame);
   if (kind === 'current_mode_update' || kind === 'config_option_update') proxy.context.enforcement.modeUpdate(session, frame);
 }
 

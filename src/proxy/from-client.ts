@@ -11,23 +11,27 @@ import type { Agent } from './agents/agent.ts';
 import { authenticate } from './agents/authentication.ts';
 import { authStatus, logout } from './agents/fan-out.ts';
 import type { AgentSide, ClientRequest } from './boundary.ts';
+import { outOfScope } from './client-scope.ts';
 import { answeredAgents, initialize } from './initialize.ts';
+import { isNoObject, noObject } from './params.ts';
 import type { Parts, ProxyParts } from './parts.ts';
 import { mcpProgress } from './requests/mcp-message.ts';
-import { forward, toNative } from './rewrite.ts';
+import { errorPatches, forward, toNative } from './rewrite.ts';
 import { setConfigOption, setTheOldWay } from './sessions/change-agent.ts';
 import { close, remove } from './sessions/close-session.ts';
 import { probe } from './sessions/find-session.ts';
-import { contained, type FrameQueue } from './sessions/frame-queue.ts';
-import { listSessions } from './sessions/list-sessions.ts';
+import { contained, type Step } from './sessions/frame-queue.ts';
+import { listPatches, listSessions } from './sessions/list-sessions.ts';
 import { loadSession, loadUnknown } from './sessions/load-session.ts';
 import { forkSession, newSession } from './sessions/open-session.ts';
 import { releaseEarly } from './sessions/opening.ts';
 import { recoverSession } from './sessions/recover-session.ts';
-import { type Session, waitsForEnd } from './sessions/session.ts';
-import { namedByClient } from './sessions/session-state.ts';
+import type { Session } from './sessions/session.ts';
+import { admit, namedByClient, overtakes } from './sessions/session-state.ts';
 import { cancel, cancelSought } from './turns/cancel.ts';
 import { ourCommand, prompt } from './turns/prompt.ts';
+import { holdPrompt, startNext } from './turns/prompt-queue.ts';
+import { renewCovers } from './turns/renew-covers.ts';
 
 type SessionStep = (proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame) => void;
 
@@ -64,6 +68,9 @@ export function createAgentSide(parts: () => ProxyParts): AgentSide {
     initialize: (request, frame, answered) => initialize(parts(), request, frame, answered),
     receive: (request, frame) => fromClient(parts(), request, frame),
     settled: (request) => void request.session?.turns.delete(request),
+    answerSent: ({ session }) => {
+      if (session?.queued) startNext(parts(), session);
+    },
     answered: (answer) => parts().requests.answered(answer),
     unusable: (key, error) => parts().requests.unusable(key, error),
     pause: () => parts().pool.pause(),
@@ -74,6 +81,11 @@ export function createAgentSide(parts: () => ProxyParts): AgentSide {
 /** A request or notification other than initialize. */
 export function fromClient(proxy: ProxyParts, request: ClientRequest | undefined, frame: Frame): void {
   const method = frame.method as string;
+  const { scope } = proxy.context;
+  const refusal = scope && outOfScope(proxy, scope, frame);
+  if (refusal) return request ? proxy.client.fail(request, refusal) : void proxy.context.counters.refusedFromClient++;
+  // An agent would list the sessions of everybody.
+  if (scope && request && method === 'session/list') return listSessions(proxy, request, frame);
   const route = routeFromClient({ method, kind: frame.kind, hasSession: frame.sessionId !== undefined }, proxy.pool.single !== undefined);
   switch (route.to) {
     case 'step':
@@ -103,9 +115,16 @@ function toOwner(proxy: ProxyParts, request: ClientRequest | undefined, frame: F
   });
 }
 
+/** A single agent decides about the params of all methods that concern no session. */
+const isActedOn = ({ pool }: Parts<'pool'>, { key, receiver }: Extract<Route, { to: 'step' }>): boolean =>
+  !pool.single || receiver === 'chosen' || key === 'sessionId';
+
 /** A method of the protocol, by who receives it; the table in acp/methods.ts says who that is. */
 function step(proxy: ProxyParts, request: ClientRequest | undefined, route: Extract<Route, { to: 'step' }>, frame: Frame): void {
   const { method, key, receiver } = route;
+  // Only then can the params be anything but an object.
+  if (request && frame.sessionId === undefined && isActedOn(proxy, route) && isNoObject(frame))
+    return proxy.client.fail(request, noObject(method));
   switch (receiver) {
     case 'requester':
       return method === 'mcp/message' ? mcpProgress(proxy, frame) : cancelRequest(proxy, frame);
@@ -123,13 +142,31 @@ function step(proxy: ProxyParts, request: ClientRequest | undefined, route: Extr
         return onSession(proxy, undefined, frame, (session, mine) => cancel(proxy, session, mine));
       }
       const take = SESSION_STEPS[method];
-      return onSession(proxy, request, frame, (session, mine) => {
-        if (isRefused(proxy, request, session, mine)) return;
-        if (take && request) take(proxy, request, session, mine);
-        else pass(proxy, request, session, mine);
-      });
+      const enterSession = (session: Session, mine: Frame): void => {
+        const go = (own: Frame) => {
+          if (isRefused(proxy, request, session, own)) return;
+          if (request && method === 'session/prompt' && isHeld(proxy, request, session, own, enterSession)) return;
+          if (take && request) take(proxy, request, session, own);
+          else pass(proxy, request, session, own);
+        };
+        if (!request || !CHANGES.has(method) || !isConfirmedFirst(proxy, request, session, mine, go)) go(mine);
+      };
+      return onSession(proxy, request, frame, enterSession);
     }
   }
+}
+
+/** A turn of the session runs, and the prompt does not go to the agent now. Our own command is not a prompt for the agent. */
+function isHeld(
+  proxy: ProxyParts,
+  request: ClientRequest,
+  session: Session,
+  frame: Frame,
+  take: (session: Session, frame: Frame) => void,
+): boolean {
+  if (session.turns.size === 0 && !session.queued) return false;
+  if (ourCommand(proxy, session, frame)) return false;
+  return holdPrompt(proxy, request, session, frame, (kept) => comeBack(proxy, session, { request, frame: kept, take, isBehindEnd: false }));
 }
 
 /**
@@ -151,10 +188,28 @@ function isRefused(
   return error !== undefined;
 }
 
+/** The user is asked about a change first. Frames behind it pass: until then the agent asks as before. */
+function isConfirmedFirst(
+  proxy: Parts<'context' | 'client'>,
+  request: ClientRequest,
+  session: Session,
+  frame: Frame,
+  go: (frame: Frame) => void,
+): boolean {
+  const { enforcement } = proxy.context;
+  if (!enforcement) return false;
+  return enforcement.confirmsChange(request.method, session, frame, (kept, error) => {
+    if (request.isAnswered) return; // withdrawn meanwhile
+    if (error) proxy.client.fail(request, error);
+    else if (session.isClosed) proxy.client.fail(request, failure('SESSION_UNKNOWN', [session.publicId], { sessionId: session.publicId }));
+    else go(kept);
+  });
+}
+
 /** Why the session that a frame names may not continue. */
 function refusedMode(proxy: Parts<'pool'>, session: Session | undefined, frame: Frame): ProxyError | undefined {
-  const refused = (session?.agent ?? proxy.pool.single)?.refused;
-  return refused && refused.size > 0 ? refused.get(session?.nativeId ?? sessionIdOf(frame) ?? '') : undefined;
+  const sessions = (session?.agent ?? proxy.pool.single)?.sessions;
+  return sessions?.hasRefused ? sessions.whyRefused(session?.nativeId ?? sessionIdOf(frame) ?? '') : undefined;
 }
 
 const paramsText = (frame: Frame): string => (frame.body ? textOf(frame.bytes, frame.body) : '{}');
@@ -172,93 +227,94 @@ function onSession(
   if (sessionId === undefined) return refuse(failure('PARAMS', [method, 'sessionId is missing']));
   const known = proxy.registry.find(sessionId);
   if (known instanceof ProxyError) return refuse(known);
-  if (known) return behindEnd(proxy, known, request, frame, then);
+  if (known) return arrive(proxy, known, { request, frame, take: then, isBehindEnd: known.isClosing });
   if (!request) return refuse(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
-  if (method === 'session/load' || method === 'session/resume') return loadUnknown(proxy, request, sessionId, frame);
+  // The lookup began before the client could close the session.
+  const found = (session: Session, mine: Frame) => arrive(proxy, session, { request, frame: mine, take: then, isBehindEnd: false });
+  if (method === 'session/load' || method === 'session/resume') return loadUnknown(proxy, request, sessionId, frame, found);
   const kept = detach(frame);
   request.sought = sessionId;
   probe(proxy, sessionId, request, ({ owner }) => {
     request.sought = undefined;
     if (request.isAnswered) return; // withdrawn meanwhile
     if (owner instanceof ProxyError) refuse(owner);
-    else if (owner) behindEnd(proxy, owner, request, kept, then);
+    else if (owner) found(owner, kept);
     else refuse(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
   });
 }
 
-/** Frames behind a close or delete wait, since the id may be another session's by then. A cancel always means the session before. */
-function behindEnd(
-  proxy: ProxyParts,
-  session: Session,
-  request: ClientRequest | undefined,
-  frame: Frame,
-  then: (session: Session, frame: Frame) => void,
-): void {
-  if (!session.afterEnd.isHeld || frame.method === 'session/cancel') return inQueue(proxy, session, request, frame, then);
-  const kept = detach(frame);
-  wait(proxy, session.afterEnd, session, request, kept, () => fromClient(proxy, request, kept));
+/** A frame on its way into a session. */
+type Arrival = {
+  readonly request: ClientRequest | undefined;
+  readonly frame: Frame;
+  readonly take: (session: Session, frame: Frame) => void;
+  /** It came behind a close or delete that is under way. */
+  readonly isBehindEnd: boolean;
+};
+
+/** A frame waits behind those that came before it, unless it overtakes them. */
+function arrive(proxy: ProxyParts, session: Session, arrival: Arrival): void {
+  if (session.hasWaiting && !overtakes(arrival.frame.method as string)) wait(proxy, session, arrival);
+  else enter(proxy, session, arrival);
 }
 
-/** A queue has the same limit as an agent that does not read. */
-function wait(
-  proxy: Parts<'context' | 'client'>,
-  queue: FrameQueue,
-  { agent }: Session,
-  request: ClientRequest | undefined,
-  frame: Frame,
-  run: () => void,
-): void {
-  const bytes = frame.end - frame.start;
-  if (queue.bytes + bytes <= proxy.context.maxQueueBytes)
-    return queue.wait({ request, run: contained(proxy.client, request, frame.method as string, run), bytes });
-  if (!request) proxy.context.counters.unsentToAgents++;
-  else proxy.client.fail(request, failure('SESSION_BACKLOG', [agent.name, proxy.context.maxQueueBytes], { agent: agent.name }));
+/** A prompt has waited for a turn: it came before all frames that wait now, and before an operation that is under way. */
+function comeBack(proxy: ProxyParts, session: Session, arrival: Arrival): void {
+  if (admit(session.state, 'session/prompt', true) === 'wait') session.waiting.waitFirst(stepOf(proxy, session, arrival));
+  else enter(proxy, session, arrival);
 }
 
-/** These never wait: they end the work that the others wait for. */
-const AT_ONCE = new Set(['session/cancel', 'session/close', 'session/delete']);
-/** These open the session themselves, so a lost session is not recovered for them, and a transcript may be read again. */
-const FOR_LOST_SESSIONS = new Set(['session/load', 'session/resume']);
-
-function inQueue(
-  proxy: ProxyParts,
-  session: Session,
-  request: ClientRequest | undefined,
-  frame: Frame,
-  then: (session: Session, frame: Frame) => void,
-): void {
-  const { toAgent } = session;
+/** The state of the session decides what becomes of the frame. */
+function enter(proxy: ProxyParts, session: Session, arrival: Arrival): void {
+  const { request, frame, take } = arrival;
+  if (session.agent.isContained && frame.method === 'session/prompt' && session.turns.size === 0) renewCovers(proxy, session, false);
+  const admission = admit(session.state, frame.method as string, request !== undefined);
+  if (admission === 'reroute') return fromClient(proxy, request, frame);
   if (request) request.session = session;
   if (session.isDiscovered) session.advance(namedByClient);
-  if (session.agent.early.size > 0) releaseEarly(proxy, session.agent, session.nativeId);
-  if (AT_ONCE.has(frame.method as string)) return then(session, frame);
-  if (session.isTranscript && !FOR_LOST_SESSIONS.has(frame.method as string)) return onRecord(proxy, session, request);
-  const mustReturn = session.isLost && request !== undefined && !FOR_LOST_SESSIONS.has(request.method) && !isOurs(proxy, session, frame);
-  // Its agent does not have the session, and is not started to hear about it.
-  if (session.isLost && !request && !toAgent.isHeld) return void proxy.context.counters.unsentToAgents++;
-  if (!toAgent.isHeld && !mustReturn) return then(session, frame);
-  const kept = detach(frame);
-  const inTurn = () => {
-    if (session.isClosed) return fromClient(proxy, request, kept);
-    if (
-      !waitsForEnd(session, {
-        request,
-        run: contained(proxy.client, request, frame.method as string, inTurn),
-        bytes: kept.end - kept.start,
-      })
-    )
-      inQueue(proxy, session, request, kept, then);
-  };
-  if (toAgent.isHeld) return wait(proxy, toAgent, session, request, kept, inTurn);
-  // It waits in the queue like any other, so that a cancel finds it there, and ahead of later frames.
-  let lost: ProxyError | undefined;
-  toAgent.hold(request);
-  const back = () => (lost ? proxy.client.fail(request as ClientRequest, lost) : inTurn());
-  toAgent.waitFirst({ request, run: contained(proxy.client, request, frame.method as string, back) });
+  // An open session has none.
+  if (session.state.kind !== 'open' && session.agent.sessions.hasEarly) releaseEarly(proxy, session.agent, session.nativeId);
+  switch (admission) {
+    case 'pass':
+      return take(session, frame);
+    case 'wait':
+      return wait(proxy, session, arrival);
+    case 'recover':
+      return isOurs(proxy, session, frame) ? take(session, frame) : recoverFirst(proxy, session, request as ClientRequest, arrival);
+    case 'drop':
+      return void proxy.context.counters.unsentToAgents++;
+    case 'refuse':
+      return onRecord(proxy, session, request);
+  }
+}
+
+/** The queue has the same limit as that of an agent that does not read. */
+function wait(proxy: ProxyParts, session: Session, arrival: Arrival): void {
+  const { request, isBehindEnd } = arrival;
+  const step = stepOf(proxy, session, arrival);
+  const { maxQueueBytes, counters } = proxy.context;
+  const { name } = session.agent;
+  if (session.waiting.bytes + step.bytes <= maxQueueBytes) session.waiting.wait(step, isBehindEnd);
+  else if (!request) counters.unsentToAgents++;
+  else proxy.client.fail(request, failure('SESSION_BACKLOG', [name, maxQueueBytes], { agent: name }));
+}
+
+/** The request waits like any other, so that a cancel finds it, and ahead of later frames. */
+function recoverFirst(proxy: ProxyParts, session: Session, request: ClientRequest, arrival: Arrival): void {
+  const step = stepOf(proxy, session, arrival);
+  session.waiting.waitFirst(step);
   recoverSession(proxy, session, (error) => {
-    lost = error;
-    toAgent.release();
+    if (error && session.waiting.remove(step)) proxy.client.fail(request, error);
+    session.resume();
   });
+}
+
+function stepOf(proxy: ProxyParts, session: Session, arrival: Arrival): Step {
+  const { request } = arrival;
+  const frame = detach(arrival.frame);
+  const method = frame.method as string;
+  const run = contained(proxy.client, request, method, () => enter(proxy, session, { ...arrival, frame }));
+  return { method, request, run, bytes: frame.end - frame.start };
 }
 
 /** The agent does not know the session and would start a new one under its id. */
@@ -281,13 +337,21 @@ function pass(proxy: Parts<'pool' | 'client'>, request: ClientRequest | undefine
 }
 
 /** To one agent, without a session in between. */
-function toOne(proxy: Parts<'client'>, agent: Agent, request: ClientRequest | undefined, frame: Frame): void {
+function toOne(
+  proxy: Parts<'context' | 'pool' | 'registry' | 'client'>,
+  agent: Agent,
+  request: ClientRequest | undefined,
+  frame: Frame,
+): void {
   if (!request) return agent.notify(frame, () => []);
   agent.forward(frame, {
     method: request.method,
     request,
     patches: () => [],
-    onAnswer: (answer) => proxy.client.pass(request, answer),
+    onAnswer: (answer) => {
+      const ids = request.method === 'session/list' ? listPatches(proxy, agent, answer) : [];
+      proxy.client.pass(request, answer, [...ids, ...errorPatches(proxy, agent, answer)]);
+    },
     onFail: (error) => proxy.client.fail(request, error),
   });
 }

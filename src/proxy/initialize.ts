@@ -1,4 +1,5 @@
 // One answer to initialize for all agents: from the capability cache, else after all of them have been asked.
+import type { AuthMethod } from '../acp/shapes.ts';
 import { type Handshake, parseHandshake } from '../agents/handshake.ts';
 import { isSame, isSelectedDialect, PLAIN } from '../dialects/select-dialect.ts';
 import { failure } from '../errors.ts';
@@ -8,10 +9,10 @@ import type { Frame } from '../wire/frame.ts';
 import { memberAt } from '../wire/json-path.ts';
 import { readBody } from '../wire/scanner/strict-parse.ts';
 import type { Agent } from './agents/agent.ts';
-import type { InitializeParams } from './agents/agent-pool.ts';
 import type { ClientRequest } from './boundary.ts';
+import { isNoObject, noObject } from './params.ts';
 import type { Parts, ProxyParts } from './parts.ts';
-import { withWorkspace } from './requests/serve-workspace.ts';
+import { type ClientParams, withWorkspace } from './requests/serve-workspace.ts';
 import { hasBridges } from './tools/session-servers.ts';
 
 /** Calls `answered` behind the answer; false when the params are unusable. */
@@ -19,6 +20,10 @@ export function initialize(proxy: ProxyParts, request: ClientRequest, frame: Fra
   const params = readBody(frame);
   if (!params.ok) {
     proxy.client.fail(request, failure('AMBIGUOUS', [params.reason]));
+    return false;
+  }
+  if (isNoObject(frame)) {
+    proxy.client.fail(request, noObject(request.method));
     return false;
   }
   const { servesMissing, workspace } = proxy.context;
@@ -30,7 +35,8 @@ export function initialize(proxy: ProxyParts, request: ClientRequest, frame: Fra
     proxy.client.succeed(request, proxy.pool.single ? singleAnswer(proxy, proxy.pool.single) : mergedAnswer(proxy));
     answered();
     // The answer leaves first: starting a process takes longer than everything before it.
-    queueMicrotask(() => (proxy.pool.single ?? proxy.pool.get(proxy.pool.choice.defaultAgent))?.start());
+    // For network clients, which may be many, agents start with the first session.
+    if (!proxy.context.scope) queueMicrotask(() => (proxy.pool.single ?? proxy.pool.get(proxy.pool.choice.defaultAgent))?.start());
   };
   const unknown = proxy.pool.all().filter((agent) => !recallHandshake(proxy, agent));
   if (unknown.length === 0) {
@@ -53,7 +59,7 @@ export function initialize(proxy: ProxyParts, request: ClientRequest, frame: Fra
 }
 
 /** Agents are asked for version 1, whatever the client asked for; the rest of its params passes unchanged. */
-function forAgents(frame: Frame, params: unknown): Omit<InitializeParams, 'served'> {
+function forAgents(frame: Frame, params: unknown): ClientParams {
   const { protocolVersion, clientCapabilities, capabilities, info, clientInfo } = (params ?? {}) as Record<string, unknown>;
   const isV2 = typeof protocolVersion === 'number' && protocolVersion > 1 && clientCapabilities === undefined && capabilities !== undefined;
   if (isV2) {
@@ -88,26 +94,31 @@ function downgrade(capabilities: Record<string, unknown>): Record<string, unknow
 function singleAnswer(proxy: Parts<'context' | 'pool' | 'tools'>, agent: Agent): string {
   if (!agent.handshake) return JSON.stringify({ ...mergeInitialize([], proxy.context), agentCapabilities: BASELINE.agentCapabilities });
   const { text, result } = agent.handshake;
-  const isRepointed = result.authMethods?.some(({ type }) => type === 'terminal');
+  const isRepointed = result.authMethods?.some(isTerminal);
   const isBridged = hasBridges(proxy, agent);
   if (!isRepointed && !isBridged) return text;
   const { agentCapabilities, authMethods } = result;
   return JSON.stringify({
     ...result,
-    ...(isRepointed && authMethods && { authMethods: authMethods.map((method) => repointed(agent.name, method)) }),
+    ...(isRepointed && authMethods && { authMethods: offered(proxy, authMethods).map((method) => repointed(agent.name, method)) }),
     ...(isBridged && { agentCapabilities: { ...agentCapabilities, mcpCapabilities: withBridges(agentCapabilities?.mcpCapabilities) } }),
   });
 }
 
 function mergedAnswer(proxy: Parts<'context' | 'pool' | 'tools'>): string {
   const titles = new Map(proxy.pool.titles().map(({ name, title }) => [name, title]));
-  return JSON.stringify(
-    mergeInitialize(
-      answeredAgents(proxy).map((agent) => ({ ...agent, title: titles.get(agent.name) ?? agent.name })),
-      proxy.context,
-    ),
+  const merged = mergeInitialize(
+    answeredAgents(proxy).map((agent) => ({ ...agent, title: titles.get(agent.name) ?? agent.name })),
+    proxy.context,
   );
+  return JSON.stringify(merged.authMethods ? { ...merged, authMethods: offered(proxy, merged.authMethods) } : merged);
 }
+
+const isTerminal = ({ type }: AuthMethod): boolean => type === 'terminal';
+
+/** A terminal method runs our command on the client's machine, which is another one for a network client. */
+const offered = ({ context }: Parts<'context'>, methods: readonly AuthMethod[]): readonly AuthMethod[] =>
+  context.scope ? methods.filter((method) => !isTerminal(method)) : methods;
 
 /** The agents that can be used, as far as is known. An agent that failed to start contributes no capabilities. */
 export function answeredAgents(proxy: Parts<'pool' | 'tools'>): readonly Answered[] {

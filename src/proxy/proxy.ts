@@ -1,8 +1,9 @@
 // Puts one client and its agents together. Nothing here is global, so one process can serve many clients.
+import { randomUUID } from 'node:crypto';
 import type { AgentSpec } from '../agents/defaults.ts';
 import { failure } from '../errors.ts';
 import type { Sink, Source } from '../wire/byte-stream.ts';
-import { createAgentEvents, createEnforcementHost, createPoolEvents, createRegistryDeps } from './agent-events.ts';
+import { createAgentEvents, createEnforcementHost, createHostDecision, createPoolEvents, createRegistryDeps } from './agent-events.ts';
 import { Agent } from './agents/agent.ts';
 import { createAgentPool } from './agents/agent-pool.ts';
 import type { Connection, ConnectionOptions } from './api.ts';
@@ -12,12 +13,14 @@ import { createAgentSide } from './from-client.ts';
 import type { Parts, ProxyParts } from './parts.ts';
 import { createAgentRequests } from './requests/agent-requests.ts';
 import { actAsUser, answerElsewhere, cancelElsewhere } from './requests/answer-elsewhere.ts';
+import { paramsOnLayer, paramsWithoutFiles } from './requests/serve-workspace.ts';
 import { SessionRegistry } from './sessions/session-registry.ts';
 import { hostToolsState } from './tools/confirm-tools.ts';
 import { delegate } from './tools/delegation.ts';
 import { createBridging } from './tools/session-servers.ts';
 import { createToolAttachments } from './tools/session-tools.ts';
-import { CANCELLED, cancelTurns } from './turns/cancel.ts';
+import { cancelTurns, endCancelled } from './turns/cancel.ts';
+import { changeQueued, queuedPrompts } from './turns/prompt-queue.ts';
 
 /** Time for agents to answer their cancelled turns before their input ends. */
 const CANCEL_GRACE_MS = 500;
@@ -33,13 +36,17 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     version: options.version,
     initializeWaitMs: options.initializeWaitMs,
     maxQueueBytes: limits.maxQueueBytes,
+    queuesPrompts: options.queuesPrompts ?? false,
     report: options.report,
+    onStallCancel: options.onStallCancel ?? (() => {}),
     log: options.log,
     transcripts: options.transcripts,
     cache: options.cache,
     workspace: options.workspace,
     servesMissing: options.servesMissing ?? options.workspace !== undefined,
+    review: options.review,
     enforcement: options.enforcement?.(createEnforcementHost(() => proxy)),
+    scope: options.scope,
   };
   const client = new ClientConnection({
     input,
@@ -49,6 +56,7 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     observer: options.watch?.('editor', 'editor').observer,
     context,
     agents: createAgentSide(() => proxy),
+    mustYield: context.enforcement?.mustYield,
   });
   const events = createAgentEvents({
     parts: () => proxy,
@@ -56,22 +64,33 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     enforcement: context.enforcement,
     onStateChange: () => options.onStateChange?.(),
   });
+  const decideHost = options.isContained && createHostDecision(() => proxy);
   const createAgent = (spec: AgentSpec, id: string, sibling: Agent | undefined): Agent =>
     new Agent(
       spec,
       {
         launch: options.launch,
+        decideHost,
+        containCommand: options.containCommand,
         records: options.watch?.(id, 'agent'),
         limits,
         scanner,
         clock: timers,
-        initializeParams: () => pool.initializeParams?.paramsText ?? '{"protocolVersion":1}',
+        mustYield: context.enforcement?.mustYield,
+        initializeParams() {
+          if (!pool.initializeParams) return '{"protocolVersion":1}';
+          if (options.isReviewed?.(spec)) return paramsOnLayer(pool.initializeParams);
+          return spec.remote?.files === 'none' ? paramsWithoutFiles(pool.initializeParams) : pool.initializeParams.paramsText;
+        },
         ...events,
       },
       id,
       sibling,
     );
-  const poolEvents = createPoolEvents(() => proxy, createAgent);
+  const { isContained, isReviewed, review } = options;
+  const layerFor = (spec: AgentSpec, sessionId: string | undefined): string | undefined =>
+    review && isReviewed?.(spec) ? ((sessionId && review.layerOf(sessionId)) ?? randomUUID()) : undefined;
+  const poolEvents = createPoolEvents(() => proxy, createAgent, { isContained, layerFor });
   const pool = createAgentPool(options, timers, poolEvents);
   const proxy: ProxyParts = {
     context,
@@ -98,7 +117,7 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
       timers.stop();
       // Nobody else will answer the requests that are still open.
       for (const request of client.openRequests()) {
-        if (request.isCancelled) client.succeed(request, CANCELLED);
+        if (request.isCancelled) endCancelled(proxy, request);
         else client.fail(request, failure('SHUTTING_DOWN', []));
       }
     },
@@ -118,6 +137,8 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     restart: (name) => !pool.isClosed && changed(pool.restartAgent(name)),
     stopAgent: (name, how) => !pool.isClosed && changed(pool.stopAgent(name, how)),
     hostToolsState: () => hostToolsState(proxy),
+    queuedPrompts: () => queuedPrompts(proxy),
+    changeQueued: (prompt, text) => !pool.isClosed && changeQueued(proxy, prompt, text),
   };
 }
 
@@ -132,6 +153,7 @@ async function shutDown(proxy: ProxyParts): Promise<void> {
   await turnsEnded(proxy);
   // All at once: each may take its grace period, and the end must not take the sum of them.
   await Promise.all([tools.bridging?.bridges.close(), tools.attachments?.close(), pool.stop(), context.workspace?.stop()]);
+  for (const session of registry.all()) context.enforcement?.turnEnding(session);
 }
 
 function turnsEnded({ registry, context }: Parts<'context' | 'registry'>): Promise<void> {

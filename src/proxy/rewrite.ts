@@ -62,7 +62,7 @@ export function errorPatches(proxy: Parts<'pool'>, agent: Agent, answer: Frame, 
   const named = memberAt(bytes, body, 'data', 'sessionId');
   if (session && named && session.publicId !== session.nativeId && stringAt(bytes, named) === session.nativeId)
     patches.push({ span: named, text: JSON.stringify(session.publicId) });
-  if (!proxy.pool.single && isAuthRequired(answer)) patches.push(...blame(agent, bytes, body));
+  if (isAuthRequired(answer)) patches.push(...blame(proxy, agent, bytes, body));
   return patches;
 }
 
@@ -72,10 +72,10 @@ export function isAuthRequired({ bytes, body }: Frame): boolean {
   return code !== undefined && bytes.toString('utf8', code.start, code.end) === AUTH_REQUIRED;
 }
 
-/** Adds `data.agent` to an error, unless there is a `data` that cannot take it. */
-function blame(agent: Agent, bytes: Buffer, error: Span): Patch[] {
+/** Adds `data.agent` and `data.authMethods` to an error, unless there is a `data` that cannot take them. */
+function blame({ pool }: Parts<'pool'>, agent: Agent, bytes: Buffer, error: Span): Patch[] {
   const data = memberAt(bytes, error, 'data');
-  const methods = (agent.handshake?.result.authMethods ?? []).map(({ id }) => `${agent.name}/${id}`);
+  const methods = (agent.handshake?.result.authMethods ?? []).map(({ id }) => (pool.single ? id : `${agent.name}/${id}`));
   const ours = `"agent":${JSON.stringify(agent.name)},"authMethods":${JSON.stringify(methods)}`;
   if (!data) return bytes[error.start] === 0x7b ? [{ span: at(error.start + 1), text: `"data":{${ours}},` }] : [];
   if (bytes[data.start] === 0x6e) return [{ span: data, text: `{${ours}}` }];

@@ -25,11 +25,23 @@ export const CONTEXT_PATTERNS: readonly Pattern[] = [
   // scheme://user:password@host, and a lone token before the @
   context(['://'], ':\\/\\/[^\\s\\/:@"\'<>]{0,200}:', '[^\\s\\/@"\'<>]{3,500}', '@'),
   context(['://'], ':\\/\\/', '[^\\s\\/:@"\'<>]{20,500}', '@'),
-  // ?token=X
+  // ?token=X, #access_token=X
   context(
-    ['token=', 'key=', 'secret=', 'assword=', 'signature=', 'sig=', 'Signature='],
-    `[?&](?:[\\w.]+[_-])?(?:${WORD}|key|sig|signature)=`,
+    ['oken=', 'key=', 'Key=', 'ecret=', 'assword=', 'asswd=', 'pwd=', 'signature=', 'Signature=', 'sig=', 'jwt=', 'redential='],
+    `[?&#;](?:[\\w.-]*[_-])?(?:[a-z]*${WORD}|key|sig|signature|jwt|pwd|credential)=`,
     '[^&\\s"\'#<>\\\\]{6,}',
+  ),
+  // ?code=X: the answer to a login. The short codes that people type in are no secrets for long, and needed by them.
+  context(
+    ['code=', 'session=', 'session_id=', 'sessionid=', 'sid=', 'ticket=', 'auth=', 'otp='],
+    '[?&#;](?:code|auth_code|session|session_?id|sid|ticket|auth|otp)=',
+    '[^&\\s"\'#<>\\\\]{16,}',
+  ),
+  // https://host/#X, a token alone: long hexadecimal digits, or capitals, small letters and digits. Headings and generated anchors differ.
+  context(
+    ['://'],
+    ':\\/\\/[^\\s"\'<>#]{1,500}#',
+    '(?:[0-9a-f]{40,}|(?=[^\\s"\'<>]*\\d)(?=[^\\s"\'<>]*[A-Z])(?=[^\\s"\'<>]*[a-z])[\\w~+/.-]{32,}={0,2})(?![\\w=&-])',
   ),
   // Authorization: X, Cookie: X, X-Api-Key: X
   context(

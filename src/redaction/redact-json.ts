@@ -1,6 +1,7 @@
 // Finds secrets by the structure of a message: a key called `apiKey`, a header, a variable, the argument after `--token`, a login.
 import { isObject, type JsonObject } from '../json-object.ts';
 import type { Redactor } from './redact.ts';
+import { redactUrl } from './redact-url.ts';
 import { isSecretName } from './secret-names.ts';
 
 const REDACTED = '[redacted]';
@@ -35,7 +36,7 @@ function message(value: JsonObject, redact: Redactor): unknown {
 }
 
 function walk(value: unknown, key: string, redact: Redactor, depth: number): unknown {
-  if (typeof value === 'string') return redact(value);
+  if (typeof value === 'string') return redact(isAddressName(key) ? redactUrl(value) : value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth > DEEPEST) return REDACTED;
   return Array.isArray(value) ? elements(value, key, redact, depth) : members(value as JsonObject, redact, depth, key);
@@ -74,6 +75,9 @@ function elements(list: readonly unknown[], key: string, redact: Redactor, depth
   }
   return copy ?? list;
 }
+
+/** The address of an elicitation or of an MCP server. */
+const isAddressName = (key: string): boolean => key === 'url' || key.endsWith('Url') || key.endsWith('_url');
 
 /** `env` and `headers` as an object of names. */
 const isTableName = (key: string): boolean => key === 'env' || key === 'headers';

@@ -1,6 +1,6 @@
 // Output of tools and terminals also arrives in pieces: repeated with additions, or one piece at a time. A secret may span two pieces, so
 // the start, the end and the preceding text are checked with each.
-import type { Redactor, Secrets } from './redact.ts';
+import type { Redactor, Redactors } from './redact.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -21,7 +21,7 @@ const HEAD = 256;
 const MOST_TEXTS = 2000;
 const DEEPEST = 20;
 
-export function createPieceCleaner(secrets: Secrets): PieceCleaner {
+export function createPieceCleaner(secrets: Redactors): PieceCleaner {
   const seen = new Map<string, Seen>();
 
   function next(key: string, text: string): string {

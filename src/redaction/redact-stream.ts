@@ -1,5 +1,5 @@
 // Redacts text that arrives in pieces. A secret may span two pieces, so the stream holds back a possible start of one.
-import type { Secrets } from './redact.ts';
+import type { Redactor, Redactors, Secrets } from './redact.ts';
 import { redactJson } from './redact-json.ts';
 import { createPieceCleaner, following } from './redact-pieces.ts';
 
@@ -63,7 +63,8 @@ export type LiveCleaner = (message: Fields) => Fields;
 const CHUNK = /^(?:agent_message|agent_thought|user_message)_chunk$/;
 const MOST_SESSIONS = 1000;
 
-export function createLiveCleaner(secrets: Secrets): LiveCleaner {
+/** `structure` finds secrets by their place in a message. */
+export function createLiveCleaner(secrets: Redactors, structure: (value: unknown, redact: Redactor) => unknown = redactJson): LiveCleaner {
   const pieces = createPieceCleaner(secrets);
   /** Per session: the current message, and the end of its text so far. */
   const coming = new Map<string, { readonly message: string; readonly tail: string }>();
@@ -80,9 +81,9 @@ export function createLiveCleaner(secrets: Secrets): LiveCleaner {
     const { sessionUpdate: kind, content, messageId } = params?.update ?? {};
     const { type, text } = (content ?? {}) as Fields;
     if (!CHUNK.test(String(kind)) || type !== 'text' || typeof text !== 'string')
-      return redactJson(pieces.message('', message), secrets.redact) as Fields;
+      return structure(pieces.message('', message), secrets.redact) as Fields;
     const shown = chunk(String(params?.sessionId), JSON.stringify([kind, messageId]), text);
     const update = { ...params?.update, content: { ...(content as Fields), text: shown } };
-    return redactJson({ ...message, params: { ...params, update } }, secrets.redact) as Fields;
+    return structure({ ...message, params: { ...params, update } }, secrets.redact) as Fields;
   };
 }

@@ -9,13 +9,7 @@ import { withoutCutKeys } from './truncated-secrets.ts';
 
 export type Redactor = (text: string) => string;
 
-/** The secrets of one process: given at start, or learned from messages. */
-export type Secrets = {
-  /**
-   * From now on the value is replaced by `[redacted:NAME]`, in every encoding. Beyond a limit the oldest values are forgotten, except kept
-   * ones.
-   */
-  add(name: string, value: string, isKept?: boolean): void;
+export type Redactors = {
   readonly redact: Redactor;
   /** For a truncated text: also removes a partial secret at either end. */
   readonly redactCut: Redactor;
@@ -23,6 +17,17 @@ export type Secrets = {
   readonly redactStreamed: Redactor;
   /** The length of the longest possible secret, in characters: how much of a text's end may be the start of one. */
   longest(): number;
+};
+
+/** The secrets of one process: given at start, or learned from messages. */
+export type Secrets = Redactors & {
+  /**
+   * From now on the value is replaced by `[redacted:NAME]`, in every encoding. Beyond a limit the oldest values are forgotten, except kept
+   * ones.
+   */
+  add(name: string, value: string, isKept?: boolean): void;
+  /** Replace only values that were added, and nothing that merely looks like a secret. */
+  readonly known: Redactors;
 };
 
 /** Applies a pattern from the user's configuration. */
@@ -72,6 +77,12 @@ export function createSecrets(userPatterns: readonly UserPattern[] = []): Secret
   return {
     add: known.add,
     longest: () => Math.max(LONGEST_FORM, known.longest()),
+    known: {
+      longest: known.longest,
+      redact: known.replace,
+      redactCut: known.replaceCut,
+      redactStreamed: (text) => known.replaceCut(text, true),
+    },
     redact: (text) => withoutCutKeys(without(known.replace(text))),
     redactCut: (text) => withoutEnd(without(known.replaceCut(text)), CUT_FORM),
     redactStreamed: (text) => withoutEnd(without(known.replaceCut(text, true)), LONG_CUT_FORM),

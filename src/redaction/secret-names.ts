@@ -38,7 +38,12 @@ const COMMON_VARIABLE =
   /^(?:PATH|HOME|PWD|OLDPWD|SHELL|USER|USERNAME|LOGNAME|HOST|HOSTNAME|LANG|LANGUAGE|LC_\w+|TERM|TERM_\w+|COLORTERM|TZ|TMP|TEMP|TMPDIR|EDITOR|VISUAL|PAGER|DISPLAY|NODE_ENV|NODE_OPTIONS|RUST_LOG|DEBUG|LOG_LEVEL|XDG_\w+|APPDATA|LOCALAPPDATA|\w+_(?:HOME|DIR|PATH|ROOT|FILE|FOLDER))$/i;
 const COMMON_VALUE = /^(?:true|false|null|none|undefined|enabled|disabled|redacted|production|development|staging|localhost|[\d.,:_-]+)$/i;
 
+/** A setting: its name says so, and its value is up to three plain words, such as `openai-compatible`. */
+const SETTING = /(?:^|_)(?:provider|model|mode|type|kind|level|region|backend|engine|format|theme|channel|environment)$/i;
+const PLAIN_WORDS = /^[A-Za-z]?[a-z]{1,13}(?:[-_ ][A-Za-z]?[a-z]{1,13}){0,2}$/;
+
 /** A value that ordinary text contains all the time: redacting it would ruin the text and protect nothing. */
 export function isCommonValue(name: string, value: string): boolean {
-  return COMMON_VALUE.test(value) || (COMMON_VARIABLE.test(name) && !isSecretName(name));
+  if (COMMON_VALUE.test(value)) return true;
+  return COMMON_VARIABLE.test(name) ? !isSecretName(name) : SETTING.test(name) && PLAIN_WORDS.test(value);
 }

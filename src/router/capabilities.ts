@@ -109,11 +109,13 @@ function everyHas(capabilities: readonly Capabilities[], group: string, key: str
 
 /** Vendors' keys are not merged: the client would call `_vendor/…` with nowhere to route it. */
 function describe({ name, title, result }: Answered): [string, unknown] {
-  const meta = objectOf(result.agentCapabilities)._meta;
+  const { _meta: meta, promptCapabilities } = objectOf(result.agentCapabilities);
   return [
     name,
     {
       title,
+      // The merged ones say what every agent takes; a client that knows the session's agent may send it more.
+      ...(promptCapabilities !== undefined && promptCapabilities !== null && { promptCapabilities }),
       ...(result.agentInfo?.version !== undefined && { version: result.agentInfo.version }),
       ...(meta !== undefined && { _meta: meta }),
     },

@@ -10,10 +10,10 @@ export type Binding = {
 };
 
 export type SessionTable = {
-  /** Binds a session that an agent has just created. */
-  mint(agent: string, nativeId: string, cwd: string | undefined): Binding;
+  /** Binds a session that an agent has just created, under an id that is not `reserved`. */
+  mint(agent: string, nativeId: string, cwd: string | undefined, reserved?: (publicId: string) => boolean): Binding;
   /** Binds a session from a list or an earlier process; keeps an existing binding. */
-  adopt(agent: string, nativeId: string, cwd: string | undefined): Binding;
+  adopt(agent: string, nativeId: string, cwd: string | undefined, reserved?: (publicId: string) => boolean): Binding;
   /** Restores a binding that an earlier process stored. */
   remember(binding: Omit<Binding, 'isLive'>): void;
   /**
@@ -25,6 +25,14 @@ export type SessionTable = {
   find(publicId: string): Binding | undefined;
   findNative(agent: string, nativeId: string): Binding | undefined;
 };
+
+/** An id that tells whose session it is. */
+export function aliasFor(nativeId: string, agent: string, isTaken: (candidate: string) => boolean): string {
+  for (let n = 1; ; n++) {
+    const candidate = n === 1 ? `${nativeId}~${agent}` : `${nativeId}~${agent}~${n}`;
+    if (!isTaken(candidate)) return candidate;
+  }
+}
 
 /** `isIdInUse`: a request at the client still uses an id that its session no longer has. Another session must not get it. */
 export function createSessionTable(isIdInUse: (publicId: string) => boolean = () => false): SessionTable {
@@ -49,25 +57,24 @@ export function createSessionTable(isIdInUse: (publicId: string) => boolean = ()
     if (own?.size === 0) byNative.delete(binding.agent);
   }
   /** Overwriting a live binding would hand one user's session to another agent. */
-  function freeId(agent: string, nativeId: string, isTaken: (binding: Binding) => boolean): string {
-    for (let n = 0; ; n++) {
-      const candidate = n === 0 ? nativeId : n === 1 ? `${nativeId}~${agent}` : `${nativeId}~${agent}~${n}`;
+  function freeId(agent: string, nativeId: string, isTaken: (binding: Binding) => boolean, reserved = (_: string) => false): string {
+    const isFree = (candidate: string): boolean => {
       const holder = byPublicId.get(candidate);
-      if (!holder && isIdInUse(candidate)) continue;
-      if (!holder || !isTaken(holder)) return candidate;
-    }
+      return !(holder && isTaken(holder)) && !isIdInUse(candidate) && !reserved(candidate);
+    };
+    return isFree(nativeId) ? nativeId : aliasFor(nativeId, agent, (candidate) => !isFree(candidate));
   }
 
   return {
-    mint(agent, nativeId, cwd) {
+    mint(agent, nativeId, cwd, reserved) {
       const before = findNative(agent, nativeId);
       if (before && !before.isLive) drop(before);
-      const publicId = before?.isLive ? before.publicId : freeId(agent, nativeId, (holder) => holder.isLive);
+      const publicId = before?.isLive ? before.publicId : freeId(agent, nativeId, (holder) => holder.isLive, reserved);
       return set({ publicId, agent, nativeId, cwd, isLive: true });
     },
-    adopt(agent, nativeId, cwd) {
+    adopt(agent, nativeId, cwd, reserved) {
       const known = findNative(agent, nativeId);
-      return known ?? set({ publicId: freeId(agent, nativeId, () => true), agent, nativeId, cwd, isLive: false });
+      return known ?? set({ publicId: freeId(agent, nativeId, () => true, reserved), agent, nativeId, cwd, isLive: false });
     },
     remember(binding) {
       const isInUse = byPublicId.get(binding.publicId)?.isLive || findNative(binding.agent, binding.nativeId)?.isLive;

@@ -102,7 +102,7 @@ export const EDITORS: readonly Editor[] = [
       const [program, ...args] = (typeof command === 'string' && splitWords(command)) || [];
       return program === undefined ? undefined : { command: program, args };
     },
-    next: 'acpx switchboard "hello"',
+    next: 'run: acpx switchboard exec "hello"',
   },
 ];
 

@@ -1,7 +1,8 @@
 // Converts the agents of an editor to entries of our configuration. Secrets become references; switchboard itself and entries without a command are skipped.
+
+import { agentBehind, type Catalogue, findAgent, packageName } from '../agents/catalogue.ts';
 import { AGENT_NAME } from '../agents/defaults.ts';
 import { fields } from '../json-object.ts';
-import { agentBehind, type Catalogue, findAgent, packageName } from './catalogue.ts';
 import type { EditorFile, Listed } from './editors.ts';
 import { findProgram } from './find-program.ts';
 import { looksSecret, secretArgs } from './hide-secrets.ts';
@@ -13,6 +14,8 @@ export type Taken = {
   readonly entry: Start & { readonly label?: string; readonly enabled?: false };
   /** Variables that the user must set before using the agent. */
   readonly missing: readonly string[];
+  /** The program to start is not on this machine. */
+  readonly isAbsent: boolean;
   readonly warnings: readonly string[];
 };
 export type Left = { readonly name: string; readonly source: string; readonly why: string };
@@ -48,7 +51,16 @@ export function takeOver(
       known.set(likeness(start, here), name);
       const label = found.label ?? (name === listed.name ? undefined : listed.name);
       const entry = { ...(label !== undefined && { label }), ...start, ...(missing.length > 0 && { enabled: false as const }) };
-      taken.push({ name, source, entry, missing, warnings: [...found.warnings, ...drift(start, catalogue), ...leftBehind(listed.entry)] });
+      const isAbsent = findProgram(start.command, here) === undefined;
+      const warnings = [...found.warnings, ...drift(start, catalogue), ...leftBehind(listed.entry)];
+      taken.push({
+        name,
+        source,
+        entry,
+        missing,
+        isAbsent,
+        warnings: isAbsent ? [`command not found: ${start.command}`, ...warnings] : warnings,
+      });
     }
   return { taken, left };
 }

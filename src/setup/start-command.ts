@@ -1,6 +1,6 @@
 // The start command of a catalogue agent: the installed program, or else the runner that fetches it.
 import path from 'node:path';
-import { type CatalogueAgent, packageName, programOf, suitsNode } from './catalogue.ts';
+import { type CatalogueAgent, packageName, programOf, suitsNode } from '../agents/catalogue.ts';
 import { type Around, findProgram, isNodeScript, packageOf, readPackage } from './find-program.ts';
 
 export type Start = { readonly command: string; readonly args: readonly string[]; readonly env?: Readonly<Record<string, string>> };

@@ -1,7 +1,7 @@
 // Finds the installed agents and the editors in use on this machine.
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import type { Catalogue, CatalogueAgent } from './catalogue.ts';
+import type { Catalogue, CatalogueAgent } from '../agents/catalogue.ts';
 import { EDITORS, type Editor, type Places } from './editors.ts';
 import { type Here, resolveStart } from './start-command.ts';
 

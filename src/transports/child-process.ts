@@ -1,11 +1,11 @@
 // An agent as a child process: started without a shell, in its own process group, with stderr kept apart.
 import type { ChildProcess } from 'node:child_process';
-import { PassThrough } from 'node:stream';
-import { stopProcess, treeOf } from '../processes/process-tree.ts';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
+import { type ProcessTree, stopProcess, treeOf } from '../processes/process-tree.ts';
 import { spawn } from '../processes/spawn.ts';
 import { TOO_MANY_FILES, type Unstartable, whyUnstartable } from './start-error.ts';
 import { type Cleaner, createStderrTail } from './stderr-tail.ts';
-import type { Exit, Transport } from './transport.ts';
+import { onceExited, type Transport } from './transport.ts';
 
 /** A program to start. */
 export type Command = {
@@ -25,24 +25,40 @@ export type ChildOptions = {
   readonly clean?: Cleaner | undefined;
   /** Gets every line of stderr, unredacted. */
   readonly onStderrLine?: ((line: string) => void) | undefined;
+  /** For a command that runs in a sandbox. */
+  readonly sandbox?: SandboxedChild | undefined;
+};
+
+/** What a sandbox needs besides its arguments. */
+export type SandboxedChild = {
+  /** Descriptors from 3 on. */
+  readonly stdio: readonly (number | 'pipe')[];
+  /** Signals that are meant for the command must not end the sandbox around it. */
+  tree(child: ChildProcess): ProcessTree;
+  /** The process exists, or could not be started. */
+  started(child: ChildProcess | undefined): void;
 };
 
 /** A grandchild may hold stdout open long after the agent exits; the agent's own output arrives well within this time. */
 const DRAIN_MS = 250;
 
-export function startChildProcess(command: Command, { graceMs, clean, onStderrLine }: ChildOptions): Transport {
+export type ChildTransport = Transport & { readonly fromAgent: Readable; readonly toAgent: Writable };
+
+export function startChildProcess(command: Command, { graceMs, clean, onStderrLine, sandbox }: ChildOptions): ChildTransport {
   let child: ChildProcess;
   try {
     child = spawn(command.command, [...command.args], {
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe', ...(sandbox?.stdio ?? [])],
       env: command.env,
       ...(command.cwd !== undefined && { cwd: command.cwd }),
       detached: process.platform !== 'win32', // its own group, so that wrappers such as npx end with their children
       windowsHide: true,
     });
   } catch (error) {
+    sandbox?.started(undefined);
     return unstartable(whyUnstartable(error as NodeJS.ErrnoException, command));
   }
+  sandbox?.started(child);
   const { stdin, stdout, stderr, pid } = child;
   // Out of descriptors (EMFILE) there are no streams, and the error event follows.
   if (!stdin || !stdout || !stderr) {
@@ -59,6 +75,7 @@ export function startChildProcess(command: Command, { graceMs, clean, onStderrLi
     if (pid === undefined) exit.happened({ kind: 'unstartable', ...whyUnstartable(error, command) });
   });
   child.on('exit', (code, signal) => {
+    tail.exited();
     const over = () => exit.happened({ kind: 'exited', code, signal });
     let timer: NodeJS.Timeout | undefined;
     // While reading is paused, the agent's output waits, and its exit must not overtake that output.
@@ -74,7 +91,7 @@ export function startChildProcess(command: Command, { graceMs, clean, onStderrLi
       over();
     });
   });
-  const tree = treeOf(child);
+  const tree = sandbox?.tree(child) ?? treeOf(child);
   return {
     fromAgent: stdout,
     toAgent: stdin,
@@ -86,21 +103,8 @@ export function startChildProcess(command: Command, { graceMs, clean, onStderrLi
   };
 }
 
-function onceExited(): { happened(exit: Exit): void; listen(listener: (exit: Exit) => void): void } {
-  let exit: Exit | undefined;
-  const listeners: ((exit: Exit) => void)[] = [];
-  return {
-    happened(how) {
-      if (exit) return;
-      exit = how;
-      for (const listener of listeners) listener(how);
-    },
-    listen: (listener) => void (exit ? listener(exit) : listeners.push(listener)),
-  };
-}
-
 /** The transport of a process that could not be started: reports that as its exit. */
-export function unstartable(why: Unstartable): Transport {
+export function unstartable(why: Unstartable): ChildTransport {
   return {
     fromAgent: new PassThrough(),
     toAgent: new PassThrough().resume(),

@@ -1,5 +1,6 @@
 // Why the system does not start a program, and what to do about it. The error code alone is ambiguous, so the files are inspected.
-import { statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
+import path from 'node:path';
 import { startFailure } from '../processes/spawn.ts';
 
 export type Unstartable = {
@@ -38,6 +39,30 @@ export function whyUnstartable(error: NodeJS.ErrnoException, { configKey, comman
   if (code === 'EAGAIN' || code === 'ENOMEM')
     return { why: `the system cannot start another process now (${code})`, next: 'End some processes and try again' };
   return { why: code ?? 'unknown error' };
+}
+
+/** Why a command would not start, found without starting it; undefined if it probably would. */
+export function whyMissing(program: Program): Unstartable | undefined {
+  const { command, cwd, env } = program;
+  if (cwd !== undefined && kindOf(cwd) !== 'directory') return whyUnstartable(missing(), program);
+  const candidates = command.includes('/')
+    ? [command]
+    : (env.PATH ?? '').split(path.delimiter).map((directory) => path.join(directory, command));
+  const found = candidates.filter((file) => kindOf(file) === 'file');
+  if (found.length === 0)
+    return whyUnstartable(command.includes('/') && kindOf(command) === 'directory' ? missing('EACCES') : missing(), program);
+  return found.some(isExecutable) ? undefined : whyUnstartable(missing('EACCES'), program);
+}
+
+const missing = (code = 'ENOENT'): NodeJS.ErrnoException => Object.assign(new Error(code), { code });
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 type Program = {

@@ -15,7 +15,7 @@ export type OversizedFrame = Envelope & { readonly bytes: number };
 
 export type ConnectionEvents = {
   frame(frame: Frame): void;
-  /** Frames that differ in one text only. False if they are to be reported one by one; undefined where they always are. */
+  /** Frames that differ in one text and their session only. False if they are to be reported one by one; undefined where they always are. */
   batch?(batch: FrameBatch): boolean;
   refused(refusal: Refusal, line: Buffer): void;
   oversized(frame: OversizedFrame): void;
@@ -27,6 +27,8 @@ export type ConnectionEvents = {
   full?(): void;
   drain?(): void;
   error?(error: Error): void;
+  /** Other peers wait for their turn: the next lines are handled after them, and nothing more is read until then. */
+  mustYield?(): boolean;
 };
 
 export type ConnectionSettings = {
@@ -41,6 +43,8 @@ export type Connection = {
   pause(): void;
   resume(): void;
 };
+
+type Lines = { readonly bytes: Buffer; readonly at: number; readonly end: number; readonly isText: boolean };
 
 /** A larger buffer is released before the next one arrives. */
 const LARGE_BYTES = 1 << 20;
@@ -65,6 +69,7 @@ export function createConnection(
     onOversized: ({ head, tail, bytes }) => on.oversized({ ...envelopeOfOversized(head, tail), bytes }),
     elider: scanner.createElider(),
     onLarge(pieces, byteLength, { line, cuts }) {
+      handleLater();
       const brief = isUtf8(line) ? scanner.scan(line, 0) : undefined;
       const frame = brief && largeFrame(brief, cuts, pieces, byteLength);
       if (!frame) return false;
@@ -75,10 +80,44 @@ export function createConnection(
     onLines(bytes, start, end) {
       // One check for all lines of the chunk. Only if it fails, each line is checked.
       const isText = isUtf8(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end));
-      for (let at = start; at < end; ) at = nextLines(bytes, at, end, isText);
+      if (later.length > 0) later.push({ bytes, at: start, end, isText });
+      else handleLines({ bytes, at: start, end, isText });
       if (bytes.length > LARGE_BYTES) scanner.releaseChunk();
     },
   });
+
+  // Lines that wait for their turn. Nothing is read meanwhile, so they are at most a chunk or two.
+  const later: Lines[] = [];
+  let isPaused = false;
+  let isWaiting = false;
+  function handleLines({ bytes, at: start, end, isText }: Lines): void {
+    for (let at = start; at < end; ) {
+      at = nextLines(bytes, at, end, isText);
+      if (at === end || !on.mustYield?.()) continue;
+      later.unshift({ bytes, at, end, isText });
+      input.pause();
+      if (!isWaiting) setImmediate(nextTurn);
+      isWaiting = true;
+      return;
+    }
+  }
+  function nextTurn(): void {
+    isWaiting = false;
+    const lines = later.shift();
+    if (lines !== undefined) handleLines(lines);
+    if (isWaiting) return;
+    if (later.length === 0) {
+      if (!isPaused) input.resume();
+      return;
+    }
+    isWaiting = true;
+    setImmediate(nextTurn);
+  }
+  /** What comes next must not overtake them. */
+  function handleLater(): void {
+    for (let lines = later.shift(); lines !== undefined; lines = later.shift())
+      for (let { at } = lines; at < lines.end; ) at = nextLines(lines.bytes, at, lines.end, lines.isText);
+  }
 
   /** Reports the line at `start`, with those that can be reported with it, and returns where the next one begins. */
   function nextLines(bytes: Buffer, start: number, behind: number, isText: boolean): number {
@@ -125,6 +164,7 @@ export function createConnection(
   function end(): void {
     if (isOver) return;
     isOver = true;
+    handleLater();
     on.ending?.();
     splitter.end();
     on.end();
@@ -135,7 +175,17 @@ export function createConnection(
     on.error?.(error);
     end();
   });
-  return { writer, pause: () => void input.pause(), resume: () => void input.resume() };
+  return {
+    writer,
+    pause() {
+      isPaused = true;
+      input.pause();
+    },
+    resume() {
+      isPaused = false;
+      if (later.length === 0) input.resume();
+    },
+  };
 }
 
 function isBlank(bytes: Buffer, start: number, end: number): boolean {

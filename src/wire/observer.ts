@@ -16,7 +16,7 @@ export type Observer = {
   refused(line: Buffer): void;
   /** A frame to the peer, with its patches. */
   sent(frame: Frame, patches: readonly Patch[]): void;
-  /** Notifications that differ in one text only. Without these, the observer gets them one by one. */
+  /** Notifications that differ in one text and their session only. Without these, the observer gets them one by one. */
   receivedBatch?(batch: FrameBatch): void;
   sentBatch?(batch: FrameBatch): void;
   /** A line that the proxy wrote itself. */

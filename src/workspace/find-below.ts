@@ -5,6 +5,9 @@ import path from 'node:path';
 /** The file that was found, `too many` if the directory holds more than is looked at, undefined if there is none. */
 export type FoundBelow = { readonly file: string } | 'too many' | undefined;
 
+/** A directory that is not looked into is `skipped`. */
+type IsWanted = (file: string, kind: 'file' | 'link' | 'skipped') => boolean;
+
 /** It blocks every session, so it stops here. */
 const MAX_ENTRIES = 5000;
 const MAX_REMEMBERED = 2000;
@@ -15,16 +18,17 @@ type Listing = { readonly mtimeMs: number; readonly entries: readonly Dirent[] }
 const listings = new Map<string, Listing>();
 
 /** Does not follow links. Directories that did not change are not read again. */
-export function findBelow(root: string, seesHidden: boolean, isWanted: (file: string) => boolean): FoundBelow {
+export function findBelow(root: string, seesHidden: boolean, isWanted: IsWanted): FoundBelow {
   const open = [root];
   let count = 0;
   for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
     for (const entry of entriesOf(directory)) {
       if (++count > MAX_ENTRIES) return 'too many';
-      if ((!seesHidden && entry.name.startsWith('.')) || SKIPPED.has(entry.name)) continue;
+      if (!seesHidden && entry.name.startsWith('.')) continue;
       const file = path.join(directory, entry.name);
-      if (entry.isDirectory()) open.push(file);
-      else if (isWanted(file)) return { file };
+      const isSkipped = SKIPPED.has(entry.name);
+      if (entry.isDirectory() && !isSkipped) open.push(file);
+      else if (isWanted(file, isSkipped ? 'skipped' : entry.isSymbolicLink() ? 'link' : 'file')) return { file };
     }
   }
   return undefined;

@@ -22,8 +22,8 @@ export async function readTextFile(
   params: ReadParams,
   evaluatedPath?: string,
 ): Promise<{ readonly content: string }> {
-  const line = count('line', params.line);
-  const limit = count('limit', params.limit);
+  const line = count('line', params.line, 1);
+  const limit = count('limit', params.limit, 0);
   try {
     const real = await resolveInside(METHOD, params.path, roots, evaluatedPath);
     if (namesDirectory(params.path)) throw notAFile(METHOD);
@@ -40,10 +40,10 @@ export async function readTextFile(
   }
 }
 
-/** A number of lines; `line` starts at 1, and 0 counts as 1, as in editors. */
-function count(name: string, value: unknown): number | undefined {
+function count(name: string, value: unknown, least: number): number | undefined {
   if (value === undefined || value === null) return undefined;
-  if (!Number.isSafeInteger(value) || (value as number) < 0) throw failure('PARAMS', [METHOD, `${name} must be a whole number from 0`]);
+  if (!Number.isSafeInteger(value) || (value as number) < least)
+    throw failure('PARAMS', [METHOD, `${name} must be a whole number from ${least}`]);
   return value as number;
 }
 
@@ -52,7 +52,7 @@ async function readLines(handle: FileHandle, line: number, limit: number, mostBy
   const buffered: Buffer[] = [];
   let bufferedBytes = 0;
   let readBytes = 0;
-  let skip = Math.max(line - 1, 0);
+  let skip = line - 1;
   let wanted = limit;
   while (wanted > 0) {
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, null);

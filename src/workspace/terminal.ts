@@ -26,27 +26,46 @@ export type Command = {
   readonly outputBytes: number;
   readonly graceMs: number;
   readonly mark: string;
+  /** For a command in a sandbox. */
+  readonly sandbox?: SandboxedCommand['sandbox'] | undefined;
 };
+
+/** The command that starts another one in a sandbox. */
+export type SandboxedCommand = {
+  readonly argv: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly sandbox: {
+    /** Descriptors from 3 on. */
+    readonly stdio: readonly (number | 'pipe')[];
+    tree(child: ChildProcess): ProcessTree;
+    started(child: ChildProcess | undefined): void;
+  };
+};
+
+/** `why`: there is no sandbox, and the command must not run without one. */
+export type ContainCommand = (argv: readonly string[], env: NodeJS.ProcessEnv, cwd: string) => SandboxedCommand | { readonly why: string };
 
 /** A background process may hold the output open forever; the command's own output arrives within this time. */
 const DRAIN_MS = 250;
 
 /** The process exists when this returns, so `cwd` need not last longer. */
-export function startTerminal({ argv, env, cwd, outputBytes, graceMs, mark }: Command): Promise<Terminal> {
+export function startTerminal({ argv, env, cwd, outputBytes, graceMs, mark, sandbox }: Command): Promise<Terminal> {
   const [command = '', ...args] = argv;
   return new Promise((resolve, reject) => {
     let child: ChildProcess;
     try {
       child = spawn(command, args, {
-        stdio: ['ignore', 'pipe', 'pipe'],
+        stdio: ['ignore', 'pipe', 'pipe', ...(sandbox?.stdio ?? [])],
         env: { ...env, [MARK]: mark },
         cwd,
         detached: process.platform !== 'win32', // a group of its own, so that everything it started can be stopped
         windowsHide: true,
       });
     } catch (error) {
+      sandbox?.started(undefined);
       return reject(unstartable(error as NodeJS.ErrnoException, command, env));
     }
+    sandbox?.started(child);
     child.once('error', (error) => reject(unstartable(error, command, env)));
     const { pid, stdout, stderr } = child;
     if (pid === undefined || !stdout || !stderr) return; // the error event follows
@@ -63,7 +82,7 @@ export function startTerminal({ argv, env, cwd, outputBytes, graceMs, mark }: Co
       exitStatus = status;
       return status;
     });
-    const tree = onlyOnce(treeOf(child), exited);
+    const tree = onlyOnce(sandbox?.tree(child) ?? treeOf(child), exited);
     let ending: Promise<void> | undefined;
     resolve({
       pid,

@@ -4,7 +4,7 @@ import { failure } from '../errors.ts';
 import type { Descriptors } from './descriptors.ts';
 import { resolveInside } from './resolve-inside.ts';
 import { holdTo, type Roots } from './roots.ts';
-import { type ExitStatus, startTerminal, type Terminal } from './terminal.ts';
+import { type ContainCommand, type ExitStatus, startTerminal, type Terminal } from './terminal.ts';
 import { argvOf, readTerminalParams } from './terminal-params.ts';
 
 const CREATE = 'terminal/create';
@@ -24,7 +24,7 @@ export type TerminalsOptions = {
 
 /** `owner` identifies the session. */
 export type Terminals = {
-  create(owner: object, roots: Roots, params: Params, graceMs: number): Promise<{ readonly terminalId: string }>;
+  create(owner: object, roots: Roots, params: Params, graceMs: number, contain?: ContainCommand): Promise<{ readonly terminalId: string }>;
   output(owner: object, params: Params): ReturnType<Terminal['output']>;
   waitForExit(owner: object, params: Params): Promise<ExitStatus>;
   /** Stops the command; its output stays available. */
@@ -68,7 +68,7 @@ export function createTerminals(descriptors: Descriptors, { mark, onChild, envir
     owners.delete(owner);
     for (const terminal of owned.terminals.values()) letGo(terminal);
   }
-  async function start(roots: Roots, params: Params, graceMs: number): Promise<Terminal> {
+  async function start(roots: Roots, params: Params, graceMs: number, contain: ContainCommand | undefined): Promise<Terminal> {
     const { command, args, env, cwd, outputBytes } = readTerminalParams(params);
     const real = await resolveInside(CREATE, cwd ?? roots.real[0], roots);
     const argv = argvOf(command, args);
@@ -79,20 +79,22 @@ export function createTerminals(descriptors: Descriptors, { mark, onChild, envir
     try {
       // Through the descriptor: the path could be another directory by now.
       const at = { cwd: directory.at('.'), env: { ...environment(), PWD: real, ...env } };
-      return await startTerminal({ argv, ...at, outputBytes, graceMs, mark });
+      const contained = contain?.(argv, at.env, real);
+      if (contained && 'why' in contained) throw failure('TERMINAL_UNSTARTABLE', [contained.why]);
+      return await startTerminal({ argv, ...at, ...contained, outputBytes, graceMs, mark });
     } finally {
       await directory.close();
     }
   }
 
   return {
-    async create(owner, roots, params, graceMs) {
+    async create(owner, roots, params, graceMs, contain) {
       if (isStopping) throw failure('SHUTTING_DOWN', []);
       const owned = ownedBy(owner);
       if (owned.terminals.size + owned.starting >= MAX_TERMINALS) throw failure('TOO_MANY_OPEN', ['terminals', MAX_TERMINALS]);
       owned.starting++;
       try {
-        const starting = start(roots, params, graceMs);
+        const starting = start(roots, params, graceMs, contain);
         startings.add(starting);
         const terminal = await starting.finally(() => startings.delete(starting));
         onChild(terminal.pid);

@@ -7,6 +7,7 @@ import { type Edit, editTextFile } from './edit-file.ts';
 import { readTextFile } from './read-file.ts';
 import { createTurns } from './request-queue.ts';
 import type { Roots } from './roots.ts';
+import type { ContainCommand } from './terminal.ts';
 import { createTerminals, type TerminalsOptions } from './terminals.ts';
 import { writeTextFile } from './write-file.ts';
 
@@ -30,6 +31,8 @@ export type Requester = {
   readonly evaluatedPath?: string | undefined;
   /** From TERM to KILL. */
   readonly graceMs: number;
+  /** Puts commands into the sandbox of the session's agent; undefined if it has none. */
+  readonly contain?: ContainCommand | undefined;
 };
 
 export type Workspace = {
@@ -53,7 +56,7 @@ export function createWorkspace(options: TerminalsOptions): EditableWorkspace {
   const turns = createTurns();
   const terminals = createTerminals(descriptors, options);
   return {
-    async serve(method, value, { owner, roots, evaluatedPath, graceMs }) {
+    async serve(method, value, { owner, roots, evaluatedPath, graceMs, contain }) {
       if (!isObject(value)) throw failure('PARAMS', [method, 'params must be an object']);
       const params = value;
       switch (method) {
@@ -62,7 +65,7 @@ export function createWorkspace(options: TerminalsOptions): EditableWorkspace {
         case 'fs/write_text_file':
           return turns.take(owner, method, () => writeTextFile(descriptors, roots, params, evaluatedPath));
         case 'terminal/create':
-          return turns.take(owner, method, () => terminals.create(owner, roots, params, graceMs));
+          return turns.take(owner, method, () => terminals.create(owner, roots, params, graceMs, contain));
         case 'terminal/output':
           return terminals.output(owner, params);
         case 'terminal/wait_for_exit':

@@ -59,7 +59,7 @@ export async function putInPlace(
 }
 
 /** The directory of a file, created if needed: from an existing one, name by name. */
-async function enter(descriptors: Descriptors, real: string, above: Demand, demand: Demand = above): Promise<Directory> {
+export async function enter(descriptors: Descriptors, real: string, above: Demand, demand: Demand = above): Promise<Directory> {
   above(real); // otherwise the root itself is missing, and not ours to create
   try {
     return await descriptors.openDirectory(real, demand);

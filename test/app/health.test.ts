@@ -16,14 +16,14 @@ const READY: AgentHealth = {
 test('changes that come together are written once, at once; otherwise every two seconds; after the end, nothing', () => {
   const healthIs = vi.fn();
   const health = publishHealth(
-    () => ({ one: READY }),
+    () => ({ health: () => ({ one: READY }), queuedPrompts: () => [{ sessionId: 's', id: '1', text: 'next' }] }),
     (text) => text,
     { childStarted: () => {}, healthIs, clear: () => {} },
   );
   for (let change = 0; change < 5; change++) health.changed();
   expect(healthIs).not.toHaveBeenCalled();
   vi.advanceTimersByTime(100);
-  expect(healthIs.mock.calls).toEqual([[{ one: expect.objectContaining({ state: 'ready', pid: 1 }) }]]);
+  expect(healthIs.mock.calls).toEqual([[{ one: expect.objectContaining({ state: 'ready', pid: 1 }) }, [{ sessionId: 's', text: 'next' }]]]);
   health.changed();
   vi.advanceTimersByTime(100);
   expect(healthIs).toHaveBeenCalledTimes(2);

@@ -1,5 +1,5 @@
 // Switchboard embedded in another program: this test. The agents are the embedded ones.
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
@@ -14,6 +14,7 @@ import {
   type SwitchboardEvent,
   type SwitchboardOptions,
 } from '../../src/index.ts';
+import { removeDirectory } from '../remove-directory.ts';
 
 let stateDir: string;
 let cwd: string;
@@ -21,7 +22,7 @@ beforeEach(() => {
   const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-library-'));
   [stateDir, cwd] = [path.join(root, 'state'), path.join(root, 'work')];
   mkdirSync(cwd);
-  onTestFinished(() => rmSync(root, { recursive: true, force: true })); // after the test's switchboards are closed
+  onTestFinished(() => removeDirectory(root)); // after the test's switchboards are closed
 });
 
 async function embedded(options: SwitchboardOptions = {}) {
@@ -212,4 +213,45 @@ test('a switchboard that closes at once still removes the record of a daemon tha
   switchboard.connect({ input: new PassThrough(), output: new PassThrough() });
   await switchboard.close();
   expect(readdirSync(daemons)).toEqual([]);
+});
+
+test('with frames, every message on both connections is an event, without secrets; notices have a level', async () => {
+  const secret = 'canary-5f1d7b9a2c';
+  const { switchboard, events } = await embedded({
+    frames: true,
+    config: {
+      agent_servers: {
+        demo: {
+          command: process.execPath,
+          args: [path.resolve(import.meta.dirname, '../fixtures/well-behaved.mjs'), 'demo'],
+          env: { API_TOKEN: secret },
+        },
+      },
+      log: { level: 'debug' },
+    },
+  });
+  const { ask, client } = await clientOf(switchboard.connect);
+  await ask(`say ${secret}`);
+  client.close();
+  await switchboard.close();
+  const frames = events.flatMap((event) => (event.type === 'frame' ? [event] : []));
+  const methods = (peer: string, direction: string) =>
+    frames.flatMap((frame) => (frame.peer === peer && frame.direction === direction ? [frame.message.method] : []));
+  const requests = ['initialize', 'session/new', 'session/prompt'];
+  expect(methods('client', 'received')).toEqual(requests);
+  expect(methods('agent', 'sent')).toEqual(expect.arrayContaining(requests));
+  expect(methods('agent', 'received')).toContain('session/update');
+  expect(methods('client', 'sent')).toContain('session/update');
+  expect(new Set(frames.map(({ peer, name }) => `${peer} ${name}`))).toContain('agent demo');
+  expect(JSON.stringify(events)).not.toContain(secret);
+  expect(events).toContainEqual({ type: 'notice', level: 'debug', text: expect.stringContaining('started agent "demo"') });
+});
+
+test('without frames, no message is an event', async () => {
+  const { switchboard, events } = await embedded();
+  const { ask } = await clientOf(switchboard.connect);
+  await ask('hello');
+  await switchboard.close();
+  expect(events.filter(({ type }) => type === 'frame')).toEqual([]);
+  expect(events).toContainEqual({ type: 'notice', level: 'info', text: 'no configuration: using the embedded demo agents' });
 });

@@ -104,6 +104,19 @@ fs.appendFileSync(${JSON.stringify(path.join(home.home, 'npm-calls'))}, 'called 
   expect(read(path.join(home.home, 'npm-calls'))).toBe('called ');
 });
 
+test('an install sees neither the variables that the configuration uses nor our tokens', async () => {
+  const home = createHome();
+  const bin = path.join(home.home, 'bin');
+  mkdirSync(bin);
+  writeFileSync(path.join(bin, 'npm'), `#!/bin/sh\nenv > '${home.home}/npm-env'\nexit 1\n`, { mode: 0o755 });
+  mkdirSync(path.dirname(home.userFile), { recursive: true });
+  writeFileSync(home.userFile, JSON.stringify({ agent_servers: { mine: { command: 'mine', env: { KEY: `\${env:MINE_SECRET}` } } } }));
+  const secrets = { MINE_SECRET: 'canary-one', SWITCHBOARD_TOKEN: 'canary-two' };
+  await home.quick(['agents', 'add', 'gemini', '--install'], { PATH: `${bin}:/usr/bin:/bin`, OTHER: 'kept', ...secrets });
+  expect(read(path.join(home.home, 'npm-env'))).toContain('OTHER=kept');
+  expect(read(path.join(home.home, 'npm-env'))).not.toContain('canary');
+});
+
 test('a failed install is reported and leaves the configuration unchanged', async () => {
   const home = createHome();
   const { code, stderr } = await home.quick(['agents', 'add', 'gemini', '--install'], { PATH: '/nowhere' });

@@ -1,5 +1,6 @@
 // `switchboard agents test`, as a table and as JSON.
 import { expect, test } from 'vitest';
+import { fixture } from '../e2e/harness.ts';
 import { createHome } from './command.ts';
 
 /** Offers a terminal login only to clients that declare a terminal, as Claude's agent does. */
@@ -36,4 +37,37 @@ test('it lists the same login methods as `auth`', async () => {
     stdout: expect.stringMatching(/logins +tty \(In a term/),
   });
   expect(await home.quick(['auth', 'login'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^tty +terminal +In a term/m) });
+});
+
+test.each([
+  [[], 'does not ask (it wrote without asking: probe-file.txt, probe-command.txt)'],
+  [['--asks'], 'asks for some actions (it asked: touch probe-command.txt; it wrote without asking: probe-file.txt)'],
+  [['--asks-all'], 'asks for everything (it asked: Write probe-file.txt; touch probe-command.txt)'],
+])('--probe shows what an agent does without asking: %j', async (flags, wanted) => {
+  const home = createHome();
+  home.write(home.userFile, { agent_servers: { one: fixture('acts-unasked', 'one', ...flags) } });
+  const { code, stdout } = await home.run(['agents', 'test', 'one', '--probe']);
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(`probe         ${wanted}`) });
+  expect(stdout).toContain('permission    not known');
+});
+
+test('it says of a known agent whether it asks', async () => {
+  const home = createHome();
+  const { command, args = [] } = fixture('acts-unasked', 'opencode');
+  home.write(home.userFile, { agent_servers: { one: { command, args } } });
+  const { stdout } = await home.quick(['agents', 'test', 'one']);
+  expect(stdout).toContain(
+    'permission    asks for everything under a policy, which starts it so; by itself it does not ask (it does not ask about MCP tools',
+  );
+});
+
+test('an agent that must run in a sandbox is tested in one: where there is none, it fails as in a session', async () => {
+  const home = createHome();
+  const { command, args = [] } = fixture('well-behaved', 'one');
+  home.write(home.userFile, { agent_servers: { one: { command, args } }, sandbox: 'workspace' });
+  const { code, stdout } = await home.run(['agents', 'test', 'one'], { PATH: '/nowhere' });
+  expect(code).toBe(7);
+  expect(stdout).toMatch(
+    /^one: FAILED in its sandbox \(workspace\)\. .*it must run in a sandbox, and bubblewrap \(bwrap\) is not installed/,
+  );
 });

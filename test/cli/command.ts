@@ -1,10 +1,11 @@
 // Runs our command as a person or a client does: the built bin in its own process, with a temporary home.
 import { type ChildProcess, type ChildProcessWithoutNullStreams, fork, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, onTestFinished } from 'vitest';
+import { removeDirectory } from '../remove-directory.ts';
 
 const BIN = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
 const MARK = 'SWITCHBOARD_TEST_MARK';
@@ -27,7 +28,7 @@ export type Home = ReturnType<typeof createHome>;
 
 export function createHome() {
   const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-cli-'));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  onTestFinished(() => removeDirectory(root));
   const [home, project, tmp] = ['home', 'project', 'tmp'].map((name) => path.join(root, name)) as [string, string, string];
   for (const directory of [home, project, tmp]) mkdirSync(directory);
   const mark = randomUUID();

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type ParseError, parse } from 'jsonc-parser/lib/esm/main.js';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ACP_UI, ACPX, JETBRAINS, VSCODE, ZED } from '../setup/samples.ts';
-import { createHome, type Home } from './command.ts';
+import { createHome, HAS_TERMINAL, type Home } from './command.ts';
 
 const BIN = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
 const read = (file: string) => readFileSync(file, 'utf8');
@@ -225,4 +225,77 @@ test.each(['lua', 'elisp', 'toml'])('--print %s shows a snippet for editors that
   const { code, stdout } = await createHome().quick(['connect', '--print', kind]);
   expect(code).toBe(0);
   expect(stdout).toContain(BIN);
+});
+
+describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
+  test.each([
+    { answer: 'y', isWritten: true },
+    { answer: 'n', isWritten: false },
+  ])('connect and disconnect show the change and ask: "$answer"', async ({ answer, isWritten }) => {
+    const home = createHome();
+    const target = put(home, '.config/zed/settings.json', ZED);
+    const { child, said, ended } = home.startInTerminal(['connect', 'zed']);
+    await said('Write this change?');
+    expect(read(target)).toBe(ZED);
+    child.stdin.write(answer);
+    expect((await ended).code).toBe(isWritten ? 0 : 1);
+    expect(read(target).includes('"Switchboard"')).toBe(isWritten);
+    if (!isWritten) await home.quick(['connect', 'zed', '--yes']);
+    const connected = read(target);
+    const gone = home.startInTerminal(['disconnect', 'zed']);
+    await gone.said('Write this change?');
+    expect(read(target)).toBe(connected);
+    gone.child.stdin.write(answer);
+    await gone.ended;
+    expect(read(target).includes('"Switchboard"')).toBe(!isWritten);
+  });
+
+  test('--yes and --dry-run do not ask', async () => {
+    const home = createHome();
+    const target = put(home, '.config/zed/settings.json', ZED);
+    expect(await home.startInTerminal(['connect', 'zed', '--dry-run']).ended).toMatchObject({ code: 0 });
+    expect(read(target)).toBe(ZED);
+    expect(await home.startInTerminal(['connect', 'zed', '--yes']).ended).toMatchObject({ code: 0 });
+    expect(read(target)).toContain('"Switchboard"');
+  });
+});
+
+test('a diff shows tabs as tabs', async () => {
+  const home = createHome();
+  put(home, '.config/Code/User/settings.json', VSCODE);
+  const { stdout } = await home.quick(['connect', 'vscode', '--dry-run']);
+  expect(stdout).toContain(' \t"acp.agents": {');
+  expect(stdout).not.toContain('\\u{9}');
+});
+
+test('connect acpx ends with a command to copy', async () => {
+  const home = createHome();
+  expect((await home.quick(['connect', 'acpx'])).stdout).toMatch(/\nNext: run: acpx switchboard exec "hello"\n$/);
+});
+
+describe('connect --daemon', () => {
+  test('writes the command that bridges the editor to the daemon', async () => {
+    const home = createHome();
+    const token = home.write('daemon.token', 'swb_x');
+    const { code } = await home.run(['connect', 'zed', '--yes', '--daemon', 'https://build:8137', '--token-file', token]);
+    expect(code).toBe(0);
+    const entry = valueAt(read(path.join(home.home, '.config/zed/settings.json')), ['agent_servers', 'Switchboard']);
+    expect(entry.args).toEqual([BIN, 'acp', '--connect', 'wss://build:8137/acp', '--token-file', token]);
+  });
+
+  test('says how the editor gets the token', async () => {
+    const { code, stderr } = await createHome().run(['connect', 'zed', '--yes', '--daemon', '127.0.0.1:8137']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('the editor needs the token in SWITCHBOARD_TOKEN; to read it from a file, add --token-file FILE');
+  });
+
+  test.each([
+    [['--daemon', 'ws://u:p@h/acp'], 'the address must not contain credentials'],
+    [['--daemon', 'ws://h/acp', '--agent', 'a'], '--daemon excludes --config and --agent'],
+    [['--token-file', 'x'], '--token-file needs --daemon'],
+  ])('refuses %j', async (flags, message) => {
+    const { code, stderr } = await createHome().run(['connect', 'zed', '--yes', ...flags]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
 });

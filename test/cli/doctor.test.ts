@@ -38,6 +38,32 @@ test('a complete installation has no problems: exit code 0', async () => {
   expect(home.processesLeft()).toEqual([]);
 });
 
+test('it says whether each agent asks before it acts, and under a policy what makes it', async () => {
+  const home = createHome();
+  const program = (name: string) => {
+    const file = home.write(path.join(home.home, 'bin', name), '#!/bin/sh\n');
+    chmodSync(file, 0o755);
+    return file;
+  };
+  const agents = {
+    codex: { command: program('codex-acp') },
+    copilot: { command: program('copilot'), args: ['--acp', '--allow-all-tools'] },
+    pi: { command: program('pi-acp') },
+    inhouse: fixture('well-behaved.mjs'),
+  };
+  home.write(home.userFile, { agent_servers: agents, policy: 'standard' });
+  const { find } = await examine(home, ['--no-start']);
+  expect(find('agent.asks').map(({ status, what }) => [status, what])).toEqual([
+    [
+      'ok',
+      expect.stringMatching(/^agent "codex" asks for everything under a policy.*changes how it starts: INITIAL_AGENT_MODE=read-only$/),
+    ],
+    ['ok', 'agent "copilot" asks for everything; switchboard changes how it starts: without --allow-all-tools'],
+    ['warning', expect.stringMatching(/^agent "pi" does not ask/)],
+    ['warning', expect.stringMatching(/^agent "inhouse" is not in the catalogue/)],
+  ]);
+});
+
 test.each([
   { now: '2026-12-01', status: 'ok', says: 'from 2026-11-16' },
   { now: '2027-11-16', status: 'warning', says: '365 days old' },
@@ -112,7 +138,7 @@ test('an invalid configuration is reported with the location of each problem, an
   const { code, find } = await examine(home);
   expect(code).toBe(8);
   expect(find('config').map(({ why }) => why?.replace(/^.*config\.jsonc/, ''))).toEqual([
-    ':1:27: agent_servers.a: missing key "command"; expected a string',
+    ':1:27: agent_servers.a: missing key "command"; expected a program, or "url" for a remote agent',
     ':1:29: unknown key "comand"; did you mean "command"?',
   ]);
   expect(find('state.writable')).toMatchObject([{ status: 'ok' }]);

@@ -26,7 +26,7 @@ test("--yes accepts all that is found: installed agents, the editors' agents and
   expect(code).toBe(0);
   expect(`${stdout}${stderr}`).not.toContain('canary');
   const config = read(home.userFile);
-  expect(Object.keys(parse(config).agent_servers)).toEqual(['codex', 'Claude-Code', 'gemini', 'qwen']);
+  expect(Object.keys(parse(config).agent_servers)).toEqual(['codex', 'Claude-Code', 'gemini']);
   expect(parse(config)).toMatchObject({
     policy: 'standard',
     agent_servers: { codex: { command: path.join(home.home, 'bin', 'codex-acp') } },
@@ -34,12 +34,14 @@ test("--yes accepts all that is found: installed agents, the editors' agents and
   expect(config).toContain('// The agents by name');
   expect(await home.quick(['config', 'validate'], env)).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('agents: codex (default), gemini, qwen'),
+    stdout: expect.stringContaining('agents: codex (default), gemini'),
   });
   expect(read(path.join(home.home, '.config/zed/settings.json'))).toContain('"Switchboard"');
   expect(read(path.join(home.home, '.config/acp-ui/agents.json'))).toContain('"Switchboard"');
   expect(existsSync(path.join(home.home, '.jetbrains'))).toBe(false);
   expect(stdout).toContain('Next: switchboard doctor');
+  expect(stdout).toMatch(/^left out: qwen from acp-ui \(.*\): command not found: qwen$/m);
+  expect(stdout).toMatch(/^left out: unheard-of from Zed /m);
 
   const again = await home.quick(['init', '--yes', '--json'], env);
   expect(JSON.parse(again.stdout)).toMatchObject({
@@ -70,6 +72,31 @@ test('--dry-run writes nothing at all', async () => {
   expect(read(path.join(home.home, '.config/zed/settings.json'))).toBe(ZED);
 });
 
+test('without any usable agent it fails, and names the agents of editors that it leaves out', async () => {
+  const home = createHome();
+  home.write(path.join(home.home, '.config/zed/settings.json'), '{"agent_servers": {"Foo": {"command": "no-such-foo"}}}');
+  const { code, stderr } = await home.quick(['init', '--yes'], { PATH: '/nowhere' });
+  expect([code, stderr]).toEqual([4, expect.stringMatching(/no agents found.*\n {2}left out: Foo from .*\n {2}to add one/)]);
+});
+
+test('--dry-run shows the defaults without a terminal and without --yes', async () => {
+  const home = createHome();
+  const env = furnished(home);
+  const { code, stdout } = await home.quick(['init', '--dry-run'], env);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('Nothing was written')]);
+  expect(existsSync(home.userFile)).toBe(false);
+  expect((await home.quick(['init'], env)).code).toBe(2);
+});
+
+test('--default-agent names the default; an unknown one is refused', async () => {
+  const home = createHome();
+  const env = furnished(home);
+  const unknown = await home.quick(['init', '--yes', '--default-agent', 'codx'], env);
+  expect(unknown).toMatchObject({ code: 6, stderr: expect.stringContaining('default_agent') });
+  await home.quick(['init', '--yes', '--default-agent', 'gemini'], env);
+  expect(parse(read(home.userFile)).default_agent).toBe('gemini');
+});
+
 test('an editor with a broken file is reported, and the other steps are done', async () => {
   const home = createHome();
   const env = furnished(home);
@@ -77,7 +104,7 @@ test('an editor with a broken file is reported, and the other steps are done', a
   const { code, stderr } = await home.quick(['init', '--yes'], env);
   expect(code).toBe(0);
   expect(stderr).toContain('Zed was not connected');
-  expect(parse(read(home.userFile)).agent_servers).toMatchObject({ codex: {}, qwen: {} });
+  expect(parse(read(home.userFile)).agent_servers).toMatchObject({ codex: {} });
 });
 
 test.each([
@@ -103,6 +130,9 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
     await said('Import these agents');
     child.stdin.write(SPACE); // deselects the first
     child.stdin.write(ENTER);
+    await said('Which agent is the default?');
+    child.stdin.write(DOWN);
+    child.stdin.write(ENTER); // gemini, the second
     await said('What may agents do without asking?');
     child.stdin.write(DOWN);
     child.stdin.write(ENTER); // the policy preset "careful"
@@ -110,14 +140,34 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
     child.stdin.write(DOWN);
     child.stdin.write(SPACE); // deselects acp-ui
     child.stdin.write(ENTER);
+    await said('Write these changes?');
+    expect(existsSync(home.userFile)).toBe(false);
+    child.stdin.write(ENTER);
     const { code, stdout } = await ended;
     expect(code).toBe(0);
     expect(stdout).toContain('Next: switchboard doctor');
     const config = parse(read(home.userFile));
-    expect(Object.keys(config.agent_servers)).toEqual(['codex', 'gemini', 'qwen']);
+    expect(Object.keys(config.agent_servers)).toEqual(['codex', 'gemini']);
+    expect(config.default_agent).toBe('gemini');
+    expect(stdout).toMatch(/command not found: qwen/);
+    expect(stdout).toMatch(/left out: Claude-Code from Zed .*: you did not select it/);
     expect(config.policy).toBe('careful');
     expect(read(path.join(home.home, '.config/zed/settings.json'))).toContain('"Switchboard"');
     expect(read(path.join(home.home, '.config/acp-ui/agents.json'))).toBe(ACP_UI);
+  });
+
+  test('it shows the change before it writes: "no" writes nothing', async () => {
+    const home = createHome();
+    const { child, said, ended } = home.startInTerminal(['init', '--policy', 'careful', '--no-import', '--no-connect'], furnished(home));
+    await said('Which agents?');
+    child.stdin.write(ENTER);
+    await said('Write this change?');
+    child.stdin.write('n');
+    const { code, stdout } = await ended;
+    expect(code).toBe(1);
+    expect(stdout.indexOf('"codex": {')).toBeLessThan(stdout.indexOf('Write this change?'));
+    expect(stdout).toContain('nothing was written');
+    expect(existsSync(home.userFile)).toBe(false);
   });
 
   test('Ctrl-C at any prompt writes nothing: exit code 130', async () => {

@@ -9,14 +9,14 @@ test.each([
   { name: 'answer', words: ['How does one start?'] },
   { name: 'plan', words: ['/plan a shed'] },
   { name: 'edit', words: ['-a', 'builder', '--write', '--policy', 'standard', '/edit notes.txt'] },
-  { name: 'refused', words: ['-a', 'builder', '--write', '--policy', 'standard', '/edit .env'] },
+  { name: 'refused', words: ['-a', 'builder', '--write', '--policy', 'standard', '/edit .env'], exit: 5 },
   { name: 'mode', words: ['--mode', 'code', 'Hello'] },
   { name: 'who', words: ['/whoami'] },
-])('$name', async ({ name, words }) => {
+])('$name', async ({ name, words, exit = 0 }) => {
   const home = createHome();
   home.write('notes.txt', 'Garden shed\n');
   const { code, stdout } = await home.run(['run', ...words]);
-  expect(code).toBe(0);
+  expect(code).toBe(exit);
   const normal = stdout
     .replaceAll(home.project, '<project>')
     .replaceAll(/\/\S+\/config\/policies/g, '<policies>')

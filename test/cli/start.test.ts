@@ -15,7 +15,7 @@ describe('the built program', () => {
     for (const part of ['bin', 'dist', 'package.json']) cpSync(path.join(root, part), path.join(copy, part), { recursive: true });
   });
   afterAll(() => rmSync(copy, { recursive: true, force: true }));
-  const cache = () => path.join(copy, 'dist', 'cli.cjs.cache');
+  const cache = () => path.join(copy, 'dist', `cli.cjs.${process.version}-${process.platform}-${process.arch}.cache`);
   const version = (env: NodeJS.ProcessEnv = {}) =>
     execFileSync(process.execPath, [path.join(copy, 'bin', 'switchboard.js'), '--version'], {
       encoding: 'utf8',
@@ -43,6 +43,41 @@ describe('the built program', () => {
     expect(version()).toBe(wanted);
     rmSync(cache());
     expect(version()).toBe(wanted);
+  });
+
+  // V8 checks its own version only, and Nodes with the same V8 differ: 20.19 crashes with the code of 20.20.
+  test('does not use the code cache of another Node with the same V8', () => {
+    const other = path.join(copy, 'dist', `cli.cjs.v20.0.0-${process.platform}-${process.arch}.cache`);
+    const source = readFileSync(path.join(copy, 'dist', 'cli.cjs'), 'latin1');
+    writeFileSync(other, new Script(source.replace('(f=>', '(g=>')).createCachedData());
+    const pretend = path.join(copy, 'pretend.cjs');
+    writeFileSync(
+      pretend,
+      `const fs = require('fs'), read = fs.readFileSync; fs.readFileSync = (file, ...more) => {
+      if (/cache$/.test(file)) process.stderr.write('read ' + file + '\\n');
+      return read(file, ...more); };`,
+    );
+    const { stderr } = spawnSync(process.execPath, ['--require', pretend, path.join(copy, 'bin', 'switchboard.js'), '--version'], {
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe(`read ${cache()}\n`);
+  });
+
+  test.each(['18.20.8', '20.10.0', '20.18.3', '21.7.0', '22.2.0'])('says under Node %s which Node it needs, with every command', (old) => {
+    const pretend = path.join(copy, 'old.cjs');
+    writeFileSync(
+      pretend,
+      `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${old}' } }); delete process.getBuiltinModule;`,
+    );
+    for (const words of [['--version'], ['acp'], ['doctor'], ['mcp-shim']]) {
+      const { status, stdout, stderr } = spawnSync(
+        process.execPath,
+        ['--require', pretend, path.join(copy, 'bin', 'switchboard.js'), ...words],
+        { encoding: 'utf8' },
+      );
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+      expect(stderr).toMatch(/^switchboard: this is Node \S+; switchboard needs Node 20\.19 or newer .*\n {2}install a newer Node, .*\n$/);
+    }
   });
 
   test.each([

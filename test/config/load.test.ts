@@ -11,7 +11,7 @@ test('a missing key has its default', async () => {
     env: {},
     inheritEnv: 'all',
     withheldEnv: [],
-    timeouts: { initializeMs: 30_000, cancelMs: 10_000, stopGraceMs: 3_000, stallMs: 60_000, quietMs: 5_000 },
+    timeouts: { initializeMs: 30_000, cancelMs: 10_000, stopGraceMs: 3_000, stallMs: 60_000, quietMs: 5_000, promptMs: 0, permissionMs: 0 },
     framing: 'auto',
     dialect: 'auto',
     onStall: 'notice',
@@ -19,6 +19,8 @@ test('a missing key has its default', async () => {
     mcpTransport: 'auto',
     mcpBridge: 'auto',
     restart: { enabled: true, max: 5, windowS: 60 },
+    unsupportedContent: 'refuse',
+    maxLineBytes: 1_048_576,
   };
   expect(config).toStrictEqual({
     agents: [
@@ -50,6 +52,7 @@ test('a missing key has its default', async () => {
       modules: [],
     },
     mcpServers: [],
+    network: { allowCwd: undefined, allowsStdioServers: false, origins: [], offersAttach: false, detachGraceMs: 900_000 },
     secretVariables: [],
   });
 });
@@ -85,7 +88,7 @@ test('all settings of a file are kept', async () => {
         mcp_transport: 'stdio',
         mcp_bridge: 'on',
         on_stall: 'cancel',
-        timeouts: { initialize_ms: 1, cancel_ms: 2, stop_grace_ms: 3, stall_ms: 0, quiet_ms: 4 },
+        timeouts: { initialize_ms: 1, cancel_ms: 2, stop_grace_ms: 3, stall_ms: 0, quiet_ms: 4, prompt_ms: 5, permission_ms: 6 },
         restart: { enabled: false, max: 0, window_s: 6 },
       },
     },
@@ -109,7 +112,7 @@ test('all settings of a file are kept', async () => {
     withheldEnv: [],
     cwd: '/opt',
     label: 'Full',
-    timeouts: { initializeMs: 1, cancelMs: 2, stopGraceMs: 3, stallMs: 0, quietMs: 4 },
+    timeouts: { initializeMs: 1, cancelMs: 2, stopGraceMs: 3, stallMs: 0, quietMs: 4, promptMs: 5, permissionMs: 6 },
     framing: 'content-length',
     dialect: 'webapp',
     onStall: 'cancel',
@@ -117,6 +120,8 @@ test('all settings of a file are kept', async () => {
     mcpTransport: 'stdio',
     mcpBridge: 'on',
     restart: { enabled: false, max: 0, windowS: 6 },
+    unsupportedContent: 'refuse',
+    maxLineBytes: 1_048_576,
   });
   expect(config).toMatchObject({
     defaultAgent: 'full',

@@ -50,7 +50,7 @@ test.each([
   { is: [], wants: 'the file: expected an object' },
   { is: { agent_servers: [] }, wants: 'agent_servers: expected an object' },
   { is: { agent_servers: { x: 'cmd' } }, wants: 'agent_servers.x: expected an object' },
-  { is: { agent_servers: { x: {} } }, wants: 'agent_servers.x: missing key "command"; expected a string' },
+  { is: { agent_servers: { x: {} } }, wants: 'agent_servers.x: missing key "command"; expected a program, or "url" for a remote agent' },
   { is: { agent_servers: { x: { ...AGENT, args: 'a' } } }, wants: 'args: expected a list' },
   { is: { agent_servers: { x: { ...AGENT, args: ['a', 1] } } }, wants: 'args[1]: expected a string' },
   { is: { agent_servers: { x: { ...AGENT, env: { A: 1 } } } }, wants: 'env.A: expected a string' },
@@ -108,7 +108,6 @@ test.each(['-x', 'a/b', 'a~b', 'a b', '', 'ä'])('%j is not a valid agent name',
 });
 
 test.each([
-  { is: { agent_servers: { x: { ...AGENT, url: 'wss://h' } } }, what: 'agent_servers.x.url' },
   { is: { agent_servers: { x: { ...AGENT, proxies: [] } } }, what: 'agent_servers.x.proxies' },
   { is: { agent_servers: { x: AGENT }, proxies: [] }, what: 'proxies' },
 ])('$what is refused as unsupported in this version, not as unknown', async ({ is, what }) => {
@@ -142,4 +141,30 @@ test('a file with a syntax error reports only that error', async () => {
   expect(await problemsOf('{\n  "agent_servers": { "x": { "command": 5 } }\n  "polciy": 1\n}')).toEqual([
     '3:3: syntax error: expected ","',
   ]);
+});
+
+test.each([
+  [{}, '3:10: agent_servers.x: missing key "command"; expected a program, or "url" for a remote agent'],
+  [{ command: 'a', url: 'ws://h/' }, '5:14: agent_servers.x: "command" and "url" exclude each other; keep one of them'],
+  [{ command: 'a', headers: {} }, '5:7: agent_servers.x.headers: only for an agent with "url"'],
+  [{ url: 'ws://h/', env: {} }, '5:7: agent_servers.x.env: only for an agent with "command"'],
+  [{ command: 'a', files: 'same' }, '5:7: agent_servers.x.files: only for an agent with "url" or "ssh"'],
+  [{ ssh: 'h' }, '3:10: agent_servers.x: missing key "command"; expected a program, or "url" for a remote agent'],
+  [{ ssh: 'h', url: 'ws://h/' }, '4:14: agent_servers.x: "ssh" and "url" exclude each other; keep one of them'],
+  [{ ssh: 'h', command: 'a', tls: {} }, '6:7: agent_servers.x.tls: only for an agent with "url"'],
+  [{ ssh: 'h', command: 'a', inherit_env: 'all' }, '6:7: agent_servers.x.inherit_env: only for an agent with "command" and without "ssh"'],
+  [{ ssh: 'h', command: 'a', env: { 'a;b': '' } }, '7:9: agent_servers.x.env.a;b: a shell cannot set this name'],
+  [{ ssh: '-oProxyCommand=x', command: 'a' }, '4:14: agent_servers.x.ssh: expected another value'],
+  [{ url: 'ws://h/', files: { map: { relative: '/x' } } }, '7:23: agent_servers.x.files.map.relative: expected another value'],
+  [{ url: 'ftp://h/' }, '4:14: agent_servers.x.url: expected another value'],
+])('a program and an address have their own keys: %o', async (agent, problem) => {
+  expect(await problemsOf({ agent_servers: { x: agent } })).toEqual([problem]);
+});
+
+test.each([
+  ['wrkspace', /: sandbox: expected "off" or .*"workspace".* or an object$/],
+  [{ level: 'wrkspace' }, /: sandbox\.level: expected "off" or .*"workspace"/],
+  [{ levle: 'workspace' }, /: unknown key "levle"(; did you mean "level"\?)?$/],
+])('a key that takes a word or an object names what it takes, or the mistake inside: %j', async (sandbox, wanted) => {
+  expect(await problemsOf({ agent_servers: { a: AGENT }, sandbox })).toEqual([expect.stringMatching(wanted)]);
 });

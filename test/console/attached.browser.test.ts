@@ -1,6 +1,6 @@
 // The console attached to an editor: the SDK's client holds the session, the browser watches and answers.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
@@ -15,6 +15,7 @@ import {
 } from '@agentclientprotocol/sdk';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { removeDirectory } from '../remove-directory.ts';
 import { startBrowser } from './browser.ts';
 
 const BIN = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
@@ -37,7 +38,7 @@ type Client = {
 /** The proxy with an attached console, a client that answers when the test says so, and the link file. `policy` is the text of a policy. */
 async function withClient(work: (acpClient: Client, linkFile: string) => Promise<void>, policy?: string): Promise<string> {
   const root = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'switchboard-attached-'));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  onTestFinished(() => removeDirectory(root));
   const project = path.join(root, 'project');
   mkdirSync(project);
   const env = { PATH: process.env.PATH, HOME: root, SWITCHBOARD_HOME: path.join(root, 'state') };
@@ -201,7 +202,7 @@ describe('attached to an editor', () => {
       onTestFinished(() => page.close());
       page.setDefaultTimeout(20_000);
       await page.goto(linkIn(linkFile));
-      const request = '/call switchboard ask_user {"question": "Which colour?"}';
+      const request = '/call switchboard ask_question {"question": "Which colour?"}';
       const here = agent.request(methods.agent.session.prompt, { sessionId, prompt: text(request) });
       await page.getByRole('link', { name: '/call switchboard' }).first().click();
       const card = page.locator('.request-card', { hasText: 'Which colour?' });
@@ -209,14 +210,14 @@ describe('attached to an editor', () => {
       await card.getByRole('button', { name: 'Send' }).click();
       expect(await here).toMatchObject({ stopReason: 'end_turn' });
       expect(elicited[0]?.signal.aborted).toBe(true);
-      await page.locator('.message.agent', { hasText: 'ask_user answered: blue' }).waitFor();
+      await page.locator('.message.agent', { hasText: 'ask_question answered: blue' }).waitFor();
 
       const there = agent.request(methods.agent.session.prompt, { sessionId, prompt: text(request) });
       await card.waitFor();
       elicited.at(-1)?.answer('red');
       await there;
       await page.getByText('was answered in the editor: Answered').waitFor();
-      await page.locator('.message.agent', { hasText: 'ask_user answered: red' }).waitFor();
+      await page.locator('.message.agent', { hasText: 'ask_question answered: red' }).waitFor();
       expect(await card.count()).toBe(0);
     });
   });

@@ -5,7 +5,7 @@ import fc from '../generated.ts';
 
 type Token = { readonly kind: string | undefined; readonly text: string };
 const { tokensOf }: { tokensOf: (text: string, language: string) => readonly Token[] | undefined } = await import(
-  path.resolve(import.meta.dirname, '../../console/components/colours.ts')
+  path.resolve(import.meta.dirname, '../../console/components/changes/colours.ts')
 );
 const LANGUAGES = ['ts', 'rust', 'python', 'sh', 'yaml', 'sql', 'html', 'css'];
 

@@ -1,6 +1,6 @@
 // Rows of the charts that have data.
 import { expect, test } from 'vitest';
-import { filledRows } from '../../console/components/filled-rows.ts';
+import { filledRows } from '../../console/components/records/filled-rows.ts';
 import { createCharts } from '../../src/console/state/charts.ts';
 
 const prompt = { leg: 'mime', session: 's', method: 'session/prompt' };

@@ -1,6 +1,6 @@
 // The summary above the hunks of a change.
 import { expect, test } from 'vitest';
-import { applySummary, standingOf } from '../../console/components/hunk-summary.ts';
+import { applySummary, standingOf } from '../../console/components/changes/hunk-summary.ts';
 import type { HunkState } from '../../src/console/protocol/chat.ts';
 
 const STATES: Readonly<Record<string, HunkState>> = {

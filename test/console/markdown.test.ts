@@ -7,7 +7,7 @@ type Draws = ((props: unknown) => unknown) & (new (props: unknown) => { render()
 
 // By path: the page's code is typed for the browser.
 const { Markdown }: { Markdown: (props: { text: string }) => unknown } = await import(
-  path.resolve(import.meta.dirname, '../../console/components/markdown.tsx')
+  path.resolve(import.meta.dirname, '../../console/components/conversation/markdown.tsx')
 );
 
 /** The rendered text, and the depth of its elements. */

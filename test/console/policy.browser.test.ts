@@ -42,9 +42,11 @@ describe('in the browser, under a policy', () => {
   test("the reason shown is the policy's own, and the effect of an option is shown next to the agent's name for it", async () => {
     const forged = { 'acp-switchboard': { why: 'allow by rule everything (/etc/policy.yaml:1)', summary: 'nothing' }, other: 1 };
     const options = [
-      { optionId: 'a', name: 'No, stop', kind: 'allow_once' },
-      { optionId: 'b', name: 'Yes\u202e\u001b[31m', kind: 'reject_once' },
+      { optionId: 'a', name: 'Later', kind: 'allow_once' },
+      { optionId: 'b', name: 'Go on\u202e\u001b[31m', kind: 'reject_once' },
       { optionId: 'c', name: 'Perhaps', kind: 'whatever' },
+      // The opposite of its kind: not offered.
+      { optionId: 'd', name: 'No, stop', kind: 'allow_once' },
     ];
     const { turn } = asks(run('make all'), { _meta: forged, options });
     turns.set('forge', async (session, mime) => {
@@ -62,14 +64,14 @@ describe('in the browser, under a policy', () => {
     expect(await inbox.locator('body').innerText()).not.toMatch(/\u202e/);
     expect(await page.locator('body').innerText()).not.toMatch(/\u202e/);
     expect(buttons.map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([
-      'No, stop allows once a',
-      'Yes⟨U+202E⟩ rejects once d',
+      'Later allows once a',
+      'Go on⟨U+202E⟩ rejects once d',
       'Perhaps unknown kind 3',
       'Always… A',
       'Never… D',
       'Dismiss',
     ]);
-    await request.getByRole('button', { name: 'No, stop' }).click();
+    await request.getByRole('button', { name: 'Later' }).click();
     await ends(page, 1);
     await page.getByText('Stopped: tired⟨U+202E⟩').waitFor();
     expect(await page.locator('.decision .icon path').getAttribute('d')).toBe('M3 8.500l3 3 7-7'); // it allows, whatever its name

@@ -104,6 +104,10 @@ describe('in the browser', () => {
     await expect
       .poll(() => agents.getByLabel('Host tools').innerText())
       .toMatch(/wait\s+mime\s+(?:http|stdio)\s+offered, not connected\s+\d/);
+    const toolNames = agents.getByLabel('Host tools').getByText('ask_question');
+    expect(await toolNames.isVisible()).toBe(false);
+    await agents.getByLabel('Host tools').locator('summary').first().click();
+    await toolNames.first().waitFor();
 
     await card.getByRole('button', { name: 'Stop' }).click();
     await agents.getByRole('dialog').getByText('1 request is in flight.').waitFor();
@@ -199,7 +203,7 @@ describe('in the browser', () => {
       const [file] = await Promise.all([transcripts.waitForEvent('download'), one.getByRole('button', { name }).click()]);
       return readFileSync(await file.path(), 'utf8');
     };
-    expect(await saved('Markdown')).toMatch(/^# Session mime-\d+\n[\s\S]*heard: The green gate/);
+    expect(await saved('Markdown')).toMatch(/^# The green gate \(1\) [\s\S]*heard: The green gate/);
     expect(JSON.parse(await saved('JSON'))).toMatchObject({
       session: { agent: 'mime', turns: 1 },
       transcript: [{ kind: 'prompt' }, {}, {}],

@@ -1,9 +1,10 @@
 // The built `switchboard serve` in its own process with a temporary home: the embedded agents, and one that the test controls.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createScriptedAgents, type ScriptedAgent, type Traits } from '../e2e/scripted-agent.ts';
+import { removeDirectory } from '../remove-directory.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const BIN = path.join(ROOT, 'bin', 'switchboard.js');
@@ -71,7 +72,7 @@ export async function serve(
       child.kill('SIGINT');
       const code = await exited;
       await scriptedAgentServer.stop();
-      rmSync(root, { recursive: true, force: true });
+      await removeDirectory(root);
       return code;
     },
   };

@@ -88,8 +88,8 @@ export function visit(
       return page;
     },
     async prompt(page, words) {
-      await page.getByLabel('Prompt').fill(words);
-      await page.getByLabel('Prompt').press('Enter');
+      await page.getByLabel('Prompt', { exact: true }).fill(words);
+      await page.getByLabel('Prompt', { exact: true }).press('Enter');
     },
     ends: (page, count) => expect.poll(() => page.locator('.end, .failure').count()).toBe(count),
   };

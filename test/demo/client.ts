@@ -75,6 +75,9 @@ export async function startClient(name: string, { state = '', capabilities = ALL
     })
     .onRequest(methods.client.fs.readTextFile, ({ params }) => {
       const content = files.get(params.path);
+      // As clients do that leave the system's error to the SDK.
+      if (content === undefined && params.path.endsWith('.sdk')) throw RequestError.internalError({ details: `ENOENT: ${params.path}` });
+      if (content === undefined && params.path.endsWith('.locked')) throw RequestError.internalError({ details: 'EACCES' });
       if (content === undefined) throw RequestError.resourceNotFound(params.path);
       return { content };
     })

@@ -98,6 +98,15 @@ describe('/read', () => {
 });
 
 describe('/edit', () => {
+  test('creates a file that is missing, whatever the client calls that, and writes nothing after any other error', async () => {
+    const sessionId = await builder.newSession();
+    await builder.prompt(sessionId, '/edit new.sdk');
+    expect([...builder.files.keys()].some((file) => file.endsWith('new.sdk'))).toBe(true);
+    const { text } = await builder.prompt(sessionId, '/edit new.locked');
+    expect(text).toContain('Your editor declined');
+    expect([...builder.files.keys()].some((file) => file.endsWith('new.locked'))).toBe(false);
+  });
+
   test('shows the diff, asks with three options, then writes through the client', async () => {
     builder.files.set('/project/a.txt', 'one\n');
     const sessionId = await builder.newSession();

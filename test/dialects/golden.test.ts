@@ -16,6 +16,7 @@ type Case = { readonly rows: readonly number[]; readonly name: string; readonly 
 const ABOUT = {
   agent: 'it',
   isNamed: true,
+  maxLineBytes: 1024 * 1024,
   timeouts: { initializeMs: 30_000, cancelMs: 10_000, quietMs: 5_000, stallMs: 60_000 },
   mint: () => '1',
 };
@@ -28,10 +29,10 @@ function messageOf(value: Json): Message {
 }
 
 /** The outputs of a dialect, one for each input. */
-function play(name: 'webapp' | 'agentkit' | 'intercom', { before, steps }: Case): Json[] {
+function play(name: 'webapp' | 'agentkit' | 'intercom', { before, steps }: Case, about = ABOUT): Json[] {
   const dialect = dialectNamed(name);
   if (!dialect) throw new Error(name);
-  let state = dialect.begin(ABOUT);
+  let state = dialect.begin(about);
   return [...before, ...steps]
     .map(({ client, agent, event }) => {
       const step = event
@@ -41,12 +42,13 @@ function play(name: 'webapp' | 'agentkit' | 'intercom', { before, steps }: Case)
           : dialect.toAcp(state, messageOf(agent));
       if (!step) throw new Error('the dialect handles no events');
       state = step.state;
-      const { toClient = [], toAgent = [], remarks = [], alarms = {}, kill } = step;
+      const { toClient = [], toAgent = [], remarks = [], details = [], alarms = {}, kill } = step;
       return JSON.parse(
         JSON.stringify({
           ...(toClient.length > 0 && { toClient: toClient.map((one) => JSON.parse(lineOf(one))) }),
           ...(toAgent.length > 0 && { toAgent: toAgent.map((one) => JSON.parse(lineOf(one, dialect.isBare))) }),
           ...(remarks.length > 0 && { remarks }),
+          ...(details.length > 0 && { details }),
           ...(Object.keys(alarms).length > 0 && {
             alarms: Object.fromEntries(Object.entries(alarms).map(([key, ms]) => [key, ms ?? null])),
           }),
@@ -69,17 +71,24 @@ describe.each(['webapp', 'agentkit', 'intercom'] as const)('%s', (name) => {
   });
 });
 
-test('row 40: a prompt longer than the longest line of the operator stream is refused', () => {
-  const prompt = (text: string) => ({
-    client: {
-      jsonrpc: '2.0',
-      id: 2,
-      method: 'session/prompt',
-      params: { sessionId: 'intercom-1', prompt: [{ type: 'text', text }] },
-    },
-  });
-  const [out] = play('intercom', { rows: [40], name: '', before: [], steps: [prompt('x'.repeat(1024 * 1024))] });
-  expect(out).toEqual({
-    toClient: [{ jsonrpc: '2.0', id: 2, error: { code: -32602, message: expect.stringContaining('1048576 bytes') } }],
-  });
-});
+test.each([1024 * 1024, 2048])(
+  'row 40: a prompt longer than the longest line that the agent reads is refused: %i bytes',
+  (maxLineBytes) => {
+    const prompt = (text: string) => ({
+      client: {
+        jsonrpc: '2.0',
+        id: 2,
+        method: 'session/prompt',
+        params: { sessionId: 'intercom-1', prompt: [{ type: 'text', text }] },
+      },
+    });
+    const long = { rows: [40], name: '', before: [], steps: [prompt('x'.repeat(maxLineBytes)), prompt('x'.repeat(maxLineBytes - 100))] };
+    const [out, fits] = play('intercom', long, { ...ABOUT, maxLineBytes });
+    expect(fits.toAgent).toHaveLength(1);
+    expect(out).toEqual({
+      toClient: [
+        { jsonrpc: '2.0', id: 2, error: { code: -32602, message: expect.stringMatching(`${maxLineBytes} bytes.*max_line_bytes`) } },
+      ],
+    });
+  },
+);

@@ -10,7 +10,13 @@ import { Scanner } from '../../src/wire/scanner/scanner.ts';
 
 const scanner = new Scanner();
 
-const ABOUT = { agent: 'it', isNamed: true, timeouts: { initializeMs: 1, cancelMs: 1, quietMs: 1, stallMs: 1 }, mint: () => '1' };
+const ABOUT = {
+  agent: 'it',
+  isNamed: true,
+  maxLineBytes: 1024 * 1024,
+  timeouts: { initializeMs: 1, cancelMs: 1, quietMs: 1, stallMs: 1 },
+  mint: () => '1',
+};
 
 function between(dialect: Dialect, maxFrameBytes = 10_000) {
   const agent = Object.assign(new EventEmitter(), { pause: () => {}, resume: () => {} }) as EventEmitter & Source;

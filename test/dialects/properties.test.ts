@@ -73,7 +73,13 @@ describe.each(READERS)('an update by %s', (_, read) => {
   });
 });
 
-const ABOUT = { agent: 'it', isNamed: true, timeouts: { initializeMs: 1, cancelMs: 1, quietMs: 1, stallMs: 1 }, mint: () => '1' };
+const ABOUT = {
+  agent: 'it',
+  isNamed: true,
+  maxLineBytes: 1024 * 1024,
+  timeouts: { initializeMs: 1, cancelMs: 1, quietMs: 1, stallMs: 1 },
+  mint: () => '1',
+};
 
 describe.each(DIALECT_NAMES.filter((name) => name !== 'acp'))('%s', (name) => {
   const dialect = dialectNamed(name);

@@ -74,13 +74,13 @@ test('-32000 names the agent whatever data it has, also on a prompt', async ({ s
   }
 });
 
-test('with one agent its methods keep their ids, and -32000 is unchanged', async ({ stage }) => {
+test('with one agent its methods keep their ids, also in -32000', async ({ stage }) => {
   const client = stage.proxy([locked(stage, 'only')]);
   expect((await hello(client)).authMethods).toEqual([LOGIN, { id: 'a/b', name: 'Odd' }]);
   expect(await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] })).toEqual({
     code: -32000,
     message: 'Authentication required',
-    data: { own: true },
+    data: { agent: 'only', authMethods: ['login', 'a/b'], own: true },
   });
   await client.call('authenticate', { methodId: 'login' });
   expect((await open(client, stage.cwd)).id).toBe('only-in');

@@ -156,11 +156,11 @@ describe('a response to an agent’s request', () => {
       '"result":{"sessionId":"a","sessionId":"b"}',
     ].entries()) {
       const from = client.seen.length;
-      const received = left.refused('session/request_permission', { sessionId: 'left-1', toolCall: {}, options: [] }, `q${n}`);
-      const { msg } = await client.got('session/request_permission', () => true, from);
+      const received = left.refused('fs/read_text_file', { sessionId: 'left-1', path: '/a' }, `q${n}`);
+      const { msg } = await client.got('fs/read_text_file', () => true, from);
       client.line(`{"jsonrpc":"2.0","id":${msg.id},${outcome}}`);
       expect((await received).code, outcome).toBe(-32603);
-      client.reply(msg, { outcome: { outcome: 'cancelled' } }); // a second one
+      client.reply(msg, { content: '' }); // a second one
       await client.call('_x/echo', { sessionId: 'left-1', n: 1 });
       expect(left.answersTo(`q${n}`)).toHaveLength(1);
     }

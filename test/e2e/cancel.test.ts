@@ -68,6 +68,34 @@ describe.each([
     expect(client.answersTo('the-turn')).toHaveLength(1);
   });
 
+  for (const isEnded of hasOther ? [true, false] : [false])
+    test(`a tool call that is open when ${isEnded ? 'the agent' : 'the proxy'} ends a cancelled turn fails before the answer, and says why`, async ({
+      stage,
+    }) => {
+      const { agent, client, id, turn, running: received } = await running(stage, hasOther, { timeouts: { cancel_ms: CANCEL_MS } });
+      const status = 'pending';
+      for (const toolCallId of ['done', 'open']) agent.update('s', { sessionUpdate: 'tool_call', toolCallId, title: toolCallId, status });
+      agent.update('s', { sessionUpdate: 'tool_call_update', toolCallId: 'done', status: 'completed' });
+      await client.until((msg) => msg.params?.update?.status === 'completed');
+      client.notify('session/cancel', { sessionId: id });
+      await agent.got('session/cancel');
+      if (isEnded) agent.reply(received, { stopReason: 'cancelled' });
+      const answer = await turn;
+      expect(answer.result).toEqual({ stopReason: 'cancelled' });
+      const failed = client.all('session/update').filter(({ msg }) => msg.params.update.status === 'failed');
+      const text = expect.stringMatching(/^Cancelled: the turn was cancelled/);
+      expect(failed.map(({ msg }) => msg.params)).toEqual([
+        {
+          sessionId: id,
+          update: {
+            ...{ sessionUpdate: 'tool_call_update', toolCallId: 'open', status: 'failed' },
+            content: [{ type: 'content', content: { type: 'text', text } }],
+          },
+        },
+      ]);
+      expect(failed[0]?.index).toBeLessThan(client.place(answer));
+    });
+
   test('the client still answers requests for files and terminals', async ({ stage }) => {
     const { agent, client, id } = await running(stage, hasOther);
     const read = agent.call('fs/read_text_file', { sessionId: 's', path: '/a' });

@@ -98,12 +98,12 @@ describe("webapp: the web app's generic agents", () => {
       expect(client.agentText()).toContain('I would rather not');
       expect(await client.refused(sessionId, 'unauthorized')).toMatchObject({ code: -32000 });
       expect(await client.refused(sessionId, 'crash')).toMatchObject({ data: { agent: 'generic', code: 3 } });
-      expect((await client.open()).sessionId).toBe('generic-1');
+      expect((await client.open()).sessionId).toBe('generic-1~generic'); // its next process begins at 1 again
     });
   });
 
-  test('is detected', async ({ stage }) => {
-    await withSdkClient(stage, { generic: speaking('webapp', 'generic') }, async (client) => {
+  test('is detected by its framing', async ({ stage }) => {
+    await withSdkClient(stage, { generic: speaking('webapp', 'generic', { framing: 'content-length' }) }, async (client) => {
       const { sessionId } = await client.open();
       await client.prompt(sessionId, 'hello');
       expect(client.agentText()).toContain('heard hello');
@@ -276,7 +276,7 @@ describe('intercom: the operator stream', () => {
       expect(client.thought()).toBe('one\ntwo\nthree\n');
       await expect.poll(client.stderr).toContain('skipped a clearance/request from agent "op": "title" is missing');
       expect(client.stderr()).toContain('not JSON: not json at all');
-      expect(client.stderr()).toContain('unknown method weather/report');
+      expect(client.stderr()).not.toContain('weather/report'); // at level debug
     });
   });
 
@@ -290,9 +290,18 @@ describe('intercom: the operator stream', () => {
       await expect.poll(client.thought).toContain('interrupted: Operator requested termination');
 
       expect(await client.prompt(sessionId, 'exit')).toEqual({ stopReason: 'end_turn' });
-      expect(client.thought()).toContain('stream closed');
+      expect(client.thought()).toContain(`Session "${sessionId}" of agent "op" ended: stream closed`);
+      expect((await client.refused(sessionId, 'hello')).message).toContain(sessionId);
       const other = await client.open();
       expect(await client.refused(other.sessionId, 'crash')).toMatchObject({ data: { agent: 'op', code: 3 } });
+    });
+  });
+
+  test('a prompt to an agent that sends nothing within its start-up limit is an error, and not the end of a turn', async ({ stage }) => {
+    await withSdkClient(stage, { op: named({ quiet_ms: 100, initialize_ms: 1500, stall_ms: 0 }) }, async (client) => {
+      const { sessionId } = await client.open();
+      expect((await client.refused(sessionId, 'silent')).message).toContain('Agent "op" sent nothing within 1500 ms');
+      expect(await client.prompt(sessionId, 'hello')).toEqual({ stopReason: 'end_turn' });
     });
   });
 

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect } from 'vitest';
 import { StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import { contentOf } from '../faults/setup.ts';
-import { fixture, type Json, open, prompt, type Stage, SWITCHBOARD, test } from './harness.ts';
+import { fixture, hello, type Json, open, prompt, type Stage, SWITCHBOARD, test } from './harness.ts';
 
 const startsOf = ({ dir }: Stage, name: string) => contentOf(path.join(dir, `${name}.starts`)).split('\n').length - 1;
 const dialectsIn = ({ state }: Stage) =>
@@ -27,8 +27,8 @@ describe('an agent framed by Content-Length', () => {
     expect(startsOf(stage, 'lsp')).toBe(1);
   });
 
-  test('is detected by its silence, and framed correctly at once the next time', async ({ stage }) => {
-    const lsp = fixture('content-length', 'lsp');
+  test('that exits at a line and says why is detected, and framed correctly at once the next time', async ({ stage }) => {
+    const lsp = fixture('content-length', 'lsp', 'strict');
     const first = await stage.connect({ lsp });
     const { id } = await open(first, stage.cwd);
     expect((await prompt(first, id, 'found')).result).toEqual({ stopReason: 'end_turn' });
@@ -40,6 +40,15 @@ describe('an agent framed by Content-Length', () => {
     const again = await open(second, stage.cwd);
     expect((await prompt(second, again.id, 'known')).result).toEqual({ stopReason: 'end_turn' });
     expect(startsOf(stage, 'lsp')).toBe(3);
+  });
+
+  test('that waits in silence is not started twice: silence is how slow agents start. The error names the setting', async ({ stage }) => {
+    const lsp = { ...fixture('content-length', 'lsp'), timeouts: { initialize_ms: 4000 } };
+    const client = stage.proxy({ lsp });
+    await hello(client);
+    const error = await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
+    expect(error.message).toMatch(/"lsp" did not answer initialize within 4000 ms.*set framing or dialect/);
+    expect(startsOf(stage, 'lsp')).toBe(1);
   });
 
   test('that speaks first is detected by its first bytes', async ({ stage }) => {

@@ -1,11 +1,12 @@
 // A stage per test: a temporary home, the built proxy as a client would start it, its agents, and a clean-up at the end.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { test as base } from 'vitest';
+import { removeDirectory } from '../remove-directory.ts';
 import { type AttachablePeer, createPeer, type Json, type Peer } from './peer.ts';
 import { createScriptedAgents, type ScriptedAgent, type Traits } from './scripted-agent.ts';
 
@@ -127,7 +128,7 @@ async function setUp(): Promise<{ stage: Stage; strike: () => Promise<void> }> {
       // Agents exit by themselves when the proxy is gone: their stdin ends.
       await Promise.all(children.map(kill));
       await scriptedAgentServer.stop();
-      rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+      await removeDirectory(dir);
     },
   };
 }

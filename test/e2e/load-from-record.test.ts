@@ -191,7 +191,7 @@ test('with one agent, its missing capabilities stay missing', async ({ stage }) 
 test("the SDK's client accepts the whole replay", async ({ stage }) => {
   const diff = { type: 'diff', path: '/x', oldText: 'a', newText: 'b' };
   const plain = stage.agent('plain', {
-    capabilities: {},
+    capabilities: { promptCapabilities: { image: true } },
     turn(session) {
       const say = (update: Json) => plain.update(session.id, update);
       say({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: 'hm' } });

@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
-import { hello, type Json, open, prompt, type Stage, SWITCHBOARD, testAtOnce as test, UNANSWERED } from './harness.ts';
+import { type Json, open, prompt, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 import { audit, execution, OPTIONS, type PolicySession, selected, underPolicy } from './policy-support.ts';
 
 const POLICY = {
@@ -235,9 +235,9 @@ describe('what is known of a tool call', () => {
   });
 
   test.for([
-    ['what was refused', 'sudo ls', 'sudo ls'],
-    ['something else than was asked', 'npm test', 'sudo rm -rf /'],
-  ])('counts when the agent does %s', async ([, received, done], { stage }) => {
+    ['what was refused', 'sudo ls', 'sudo ls', 'did what it was refused'],
+    ['something else than was asked', 'npm test', 'sudo rm -rf /', 'did what the policy denies, beyond what it asked for'],
+  ])('counts when the agent does %s', async ([, received, done, report], { stage }) => {
     const all = await place(stage);
     const { agent, client, id } = all;
     await agent.call('session/request_permission', {
@@ -245,9 +245,9 @@ describe('what is known of a tool call', () => {
       toolCall: { toolCallId: 'x', kind: 'execute', rawInput: { command: received } },
       options: OPTIONS,
     });
-    agent.update(id, { sessionUpdate: 'tool_call_update', toolCallId: 'x', status: 'in_progress', rawInput: { command: done } });
+    agent.update(id, { sessionUpdate: 'tool_call_update', toolCallId: 'x', status: 'completed', rawInput: { command: done } });
     await quiet(all);
-    expect(client.updates(id).filter((update) => JSON.stringify(update).includes('did what it was refused'))).toHaveLength(1);
+    expect(client.updates(id).filter((update) => JSON.stringify(update).includes(String(report)))).toHaveLength(1);
     expect(audit(stage).at(-1)).toMatchObject({ method: 'tool_call', verdict: 'deny', option: 'notify' });
   });
 
@@ -331,38 +331,6 @@ describe('a mode', () => {
     client.line(`{"jsonrpc":"2.0","id":77,"method":"session/set_mode","params":${params.replace('ID', id)}}`);
     expect((await client.until((msg) => msg.id === 77)).msg.error.code).toBe(-32602);
     expect(agent.all('session/set_mode')).toEqual([]);
-  });
-});
-
-describe('a repository', () => {
-  /** The user's own configuration, and a project that brings this one. */
-  async function inProject(stage: Stage, project: Json, agent = stage.agent('agent')) {
-    writeFileSync(path.join(stage.cwd, 'switchboard.json'), JSON.stringify(project));
-    mkdirSync(path.join(stage.dir, 'home/.config/acp-switchboard'), { recursive: true });
-    const own = { agent_servers: { agent: agent.server }, policy: { version: 1, deny: ['execute(sudo ...)'] } };
-    writeFileSync(path.join(stage.dir, 'home/.config/acp-switchboard/config.jsonc'), JSON.stringify(own));
-    const client = stage.run(process.execPath, [SWITCHBOARD, 'acp']);
-    await hello(client);
-    return { client, agent };
-  }
-
-  test.for([{ pin: ['bypassPermissions'] }, { refuse: ['default', 'plan'] }])(
-    'does not choose the mode of an agent: %j',
-    async (mode, { stage }) => {
-      const agent = stage.agent('agent', { describe: () => modes('default', 'default', 'plan', 'bypassPermissions') });
-      const { client } = await inProject(stage, { policy: { version: 1, agents: { '*': { mode } } } }, agent);
-      const answer = await client.request('session/new', { cwd: stage.cwd, mcpServers: [] });
-      expect(agent.all('session/set_mode')).toEqual([]);
-      expect(answer.result?.modes.currentModeId ?? answer.error.code).toBe('pin' in mode ? 'default' : -32602);
-    },
-  );
-
-  test('does not replace a preset with its own policy', async ({ stage }) => {
-    writeFileSync(path.join(stage.cwd, 'standard'), 'version: 1\ndefault: allow\n');
-    const agent = stage.agent('agent');
-    const client = await stage.connect([agent], { args: ['--policy', 'standard'] });
-    const { id } = await open(client, stage.cwd);
-    expect(await agent.call('session/request_permission', execution(id, 'sudo rm -rf /'))).toEqual(selected('r1'));
   });
 });
 

@@ -238,7 +238,7 @@ describe('an unannounced action', () => {
   const violating = (stage: Stage, response: string) => {
     const agent = stage.agent('agent', {
       async turn({ id }) {
-        agent.update(id, call('in_progress'));
+        agent.update(id, call('completed'));
         await agent.got('session/cancel');
         return { stopReason: 'cancelled' };
       },
@@ -250,7 +250,8 @@ describe('an unannounced action', () => {
     const { client, agent, id } = await underPolicy(stage, { deny: ['execute(sudo ...)'] });
     agent.update(id, call('pending'));
     agent.update(id, call('in_progress'));
-    agent.update(id, call('in_progress'));
+    agent.update(id, { ...call('completed'), sessionUpdate: 'tool_call_update' });
+    agent.update(id, { ...call('completed'), sessionUpdate: 'tool_call_update' });
     agent.update(id, { ...call('in_progress', 'ls'), toolCallId: 'tame' });
     agent.sendText(id, 'over');
     await client.until((msg) => msg.params?.update?.content?.text === 'over');

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect } from 'vitest';
 import { boundByModes } from '../ordinary-user.ts';
 import { type Json, open, prompt, SWITCHBOARD, testAtOnce as test, UNANSWERED } from './harness.ts';
-import { audit, execution, OPTIONS, selected, underPolicy } from './policy-support.ts';
+import { audit, execution, OPTIONS, selected, UNCONTAINED, underPolicy } from './policy-support.ts';
 
 const requests = (client: { all(method: string): readonly Json[] }) => client.all('session/request_permission');
 
@@ -122,11 +122,12 @@ describe('an answer for always', () => {
     first.client.on('session/request_permission', () => selected('aa'));
     await first.ask('make');
     await first.client.close();
-    const second = await underPolicy(stage, policy, {}, stage.agent('agent'));
+    const second = await underPolicy(stage, policy, {}, stage.agent('agent', { mint: (n) => `second-${n}` }));
     expect(await second.ask('make')).toEqual(selected('a1'));
     expect(requests(second.client)).toEqual([]);
     await second.client.close();
-    const third = await underPolicy(stage, { ...policy, deny: ['execute(sudo ...)'] }, {}, stage.agent('agent'));
+    const agent = stage.agent('agent', { mint: (n) => `third-${n}` });
+    const third = await underPolicy(stage, { ...policy, deny: ['execute(sudo ...)'] }, {}, agent);
     await third.ask('make');
     expect(requests(third.client)).toHaveLength(1);
   });
@@ -248,7 +249,7 @@ describe('where the policy comes from', () => {
 
   test('a preset by its name', async ({ stage }) => {
     const agent = stage.agent('agent');
-    const client = await stage.connect([agent], { args: ['--policy', 'readonly'] });
+    const client = await stage.connect([agent], { args: ['--policy', 'readonly'], ...UNCONTAINED });
     const { id } = await open(client, stage.cwd);
     expect(await agent.call('session/request_permission', execution(id, 'make'))).toEqual(selected('r1'));
   });

@@ -48,3 +48,6 @@ export const audit = (stage: Stage): readonly Json[] =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
+
+/** A scripted agent is driven over a unix socket, which the sandbox of a preset refuses. */
+export const UNCONTAINED = { config: { sandbox: 'off' } };

@@ -201,7 +201,7 @@ export function conversation(spelling: number): readonly Step[] {
   return [
     {
       from: 'editor',
-      frame: `{"jsonrpc":"2.0","id":%ID%,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true},"future":{"x":1.0}},"clientInfo":{"name":"probe","version":"0"},${META}}}`,
+      frame: `{"jsonrpc":"2.0","id":%ID%,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true,"future":{"x":1.0}},"clientInfo":{"name":"probe","version":"0"},${META}}}`,
       answer: `{"jsonrpc":"2.0","id":%ID%,"result":{"agentCapabilities":{"loadSession":true,"future":1.0,${META}},"protocolVersion":1,"authMethods":[{"id":"login","name":"L"}],${META}}}`,
     },
     ...fromClient,

@@ -195,3 +195,31 @@ test('a session is listed once under the id it was opened with', async ({ stage 
   const opened = [await open(client, stage.cwd, 'left'), await open(client, stage.cwd, 'right')].map(({ id }) => id);
   expect(ids(await list(client)).sort()).toEqual(opened.sort());
 });
+
+test('a new process lists at once what it has recorded, marked, and the agents tell the rest on the next page', async ({ stage }) => {
+  const [left, right] = [stage.agent('left'), stage.agent('right')];
+  const first = await stage.connect([left, right]);
+  const { id } = await open(first, stage.cwd, 'left');
+  await prompt(first, id, 'hello');
+  await first.close();
+
+  // As opencode and qwen: the agent starts for longer than anybody wants to wait for a list.
+  let start = () => {};
+  const started = new Promise<void>((resolve) => (start = resolve));
+  left.on('initialize', async () => {
+    await started;
+    return { protocolVersion: 1, agentCapabilities: { loadSession: true, sessionCapabilities: { list: {}, resume: {} } } };
+  });
+  left.on('session/list', () => ({
+    sessions: [id, 'elsewhere'].map((sessionId) => ({ sessionId, cwd: stage.cwd, updatedAt: at(1) })),
+  }));
+  right.on('session/list', () => ({ sessions: [] }));
+  const second = await stage.connect([left, right]);
+  const page = await list(second, { cwd: stage.cwd });
+  expect(page.sessions).toMatchObject([{ sessionId: id, _meta: { 'acp-switchboard': { agent: 'left', fromRecord: true } } }]);
+  const rest = list(second, { cwd: stage.cwd, cursor: page.nextCursor });
+  start();
+  expect(ids(await rest)).toEqual(['elsewhere']);
+  const complete = await list(second, { cwd: stage.cwd });
+  expect([ids(complete).sort(), complete.nextCursor]).toEqual([['elsewhere', id].sort(), undefined]);
+});

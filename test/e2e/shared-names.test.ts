@@ -9,7 +9,7 @@ describe('elicitation', () => {
   test('about a request of the client names it as the client wrote it', async ({ stage }) => {
     const [left, right] = two(stage);
     right.on('session/prompt', () => UNANSWERED);
-    const client = await stage.connect([left, right]);
+    const client = await stage.connect([left, right], { config: { while_running: 'pass' } });
     const session = await open(client, stage.cwd, 'right');
     for (const id of ['"the turn"', '1.0', '9007199254740993']) {
       const [atAgent, atClient] = [right.seen.length, client.seen.length];

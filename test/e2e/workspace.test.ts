@@ -32,13 +32,15 @@ async function stays(agent: ScriptedAgent, sessionId: string): Promise<{ termina
 }
 
 describe('the capabilities that agents see', () => {
-  test('without the setting: those of the client, which answers their requests', async ({ stage }) => {
+  test('without the setting: those of the client, and the error for the others names the setting', async ({ stage }) => {
     const agent = stage.agent('a');
     const client = await bare(stage, [agent], {});
-    client.on('fs/read_text_file', () => ({ content: 'from the editor' }));
     expect(await capabilitiesOf(agent)).toEqual({});
     const { id } = await open(client, stage.cwd);
-    expect(await agent.call('fs/read_text_file', { sessionId: id, path: '/anywhere' })).toEqual({ content: 'from the editor' });
+    expect(await agent.refused('fs/read_text_file', { sessionId: id, path: '/anywhere' })).toMatchObject({
+      code: -32601,
+      message: expect.stringContaining('serve-missing'),
+    });
   });
 
   test('of a client with all capabilities are unchanged, byte for byte', async ({ stage }) => {
@@ -111,7 +113,7 @@ describe('files', () => {
     expect(await agent.refused('fs/read_text_file', { sessionId, path: missing })).toEqual({
       code: -32002,
       message: 'Resource not found: the file does not exist',
-      data: { uri: pathToFileURL(missing).href },
+      data: { uri: pathToFileURL(missing).href, reason: 'file_missing', retryable: false },
     });
     expect(client.seen.filter(({ msg }) => msg.method?.startsWith('fs/'))).toEqual([]);
   });

@@ -1,10 +1,11 @@
 // An agent that dies in mid-turn: what its own sessions get, and that nobody else is affected.
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { type Client, fixture, open, prompt } from '../e2e/harness.ts';
 import { childOf, end, eventually, isAlive, noticed, pidIn, test } from './setup.ts';
 
 const EXIT_DATA = {
-  ...{ agent: 'sick', reason: 'agent_exited', code: 17, signal: null, stderr: ['first line', 'the disk is on fire'] },
+  ...{ agent: 'sick', reason: 'agent_exited', code: 17, signal: null, stderr: ['first line', 'the disk is on fire'], retryable: true },
   lastFrames: expect.arrayContaining([expect.objectContaining({ dir: 'toAgent', method: 'session/prompt' })]),
 };
 const REQUESTS = ['session/request_permission', 'elicitation/create', 'fs/read_text_file'];
@@ -86,6 +87,34 @@ test.concurrent('row 4: an agent that is killed: the error names the signal', as
   expect(error.message).toContain('SIGKILL');
 });
 
+test.concurrent('row 4: the error of a killed agent does not quote what the agent logged before, as if it were the reason', async ({
+  stage,
+}) => {
+  const client = await stage.connect({ sick: fixture('crash-mid-turn', 'sick') });
+  const { id } = await open(client, stage.cwd);
+  const working = prompt(client, id, 'log');
+  await client.got('session/update', ({ update }) => update.sessionUpdate === 'agent_message_chunk');
+  end(pidIn(id));
+  const { error } = await working;
+  expect(error.message).toContain('"sick" exited (signal SIGKILL) before answering');
+  expect(error.message).not.toContain('last output');
+  expect(error.data.stderr).toEqual(['loaded 3 plugins']);
+  expect(`${error.message}${client.stderr()}`).not.toContain('loaded 3 plugins');
+});
+
+test.concurrent('row 4: the error of an agent that exits does not quote what the agent logged more than a second before', async ({
+  stage,
+}) => {
+  const client = await stage.connect({ sick: fixture('crash-mid-turn', 'sick') });
+  const { id } = await open(client, stage.cwd);
+  const working = prompt(client, id, 'log');
+  await client.got('session/update', ({ update }) => update.sessionUpdate === 'agent_message_chunk');
+  await delay(1500); // longer than the time in which a line counts as the agent's last output
+  const { error } = await prompt(client, id, 'exit');
+  expect(error.message).toContain('"sick" exited (code 3) before answering. ');
+  expect((await working).error.data.stderr).toEqual(['loaded 3 plugins']);
+});
+
 test.concurrent('row 4: a cancelled turn ends cancelled, even when its agent dies first', async ({ stage }) => {
   const client = await stage.connect({ sick: fixture('crash-mid-turn', 'sick') });
   const { id } = await open(client, stage.cwd);
@@ -98,7 +127,7 @@ test.concurrent('row 4: a cancelled turn ends cancelled, even when its agent die
 
 test.concurrent('row 4: with isolation session, a dying process affects only its session', async ({ stage }) => {
   const client = await stage.connect({
-    apart: { ...fixture('crash-mid-turn', 'apart'), isolation: 'session' },
+    apart: { ...fixture('crash-mid-turn', 'apart'), isolation: 'session', while_running: 'pass' },
     well: fixture('well-behaved', 'well'),
   });
   const [one, two] = [await open(client, stage.cwd, 'apart'), await open(client, stage.cwd, 'apart')];

@@ -13,7 +13,10 @@ function connected(stage: Stage, agents: Readonly<Record<string, Server>>, onSta
 }
 
 test.concurrent('row 9: 100 consecutive invalid lines mark an agent unhealthy, and the next valid one clears that', async ({ stage }) => {
-  const { client, connection, notices } = connected(stage, { noisy: fixture('bad-json', 'noisy'), well: fixture('well-behaved', 'well') });
+  const { client, connection, notices } = connected(stage, {
+    noisy: { ...fixture('bad-json', 'noisy'), while_running: 'pass' },
+    well: fixture('well-behaved', 'well'),
+  });
   await hello(client);
   const { id } = await open(client, stage.cwd, 'noisy');
   const state = () => connection.health().noisy?.state;

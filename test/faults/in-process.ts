@@ -61,7 +61,10 @@ export type Setup = {
   readonly fromClient?: PassThrough;
 };
 
-const NO_LOG: SessionLog = { append: () => {}, records: () => new Map(), isHidden: () => false, wasHiddenLately: () => false };
+const NO_LOG: SessionLog = {
+  ...{ append: () => {}, claim: () => true, isUsed: () => false },
+  ...{ records: () => new Map(), isHidden: () => false, wasHiddenLately: () => false },
+};
 
 export function connectInProcess({ agents, launch, clock = systemClock, log = NO_LOG, fromClient, ...parts }: Setup): InProcess {
   const [toProxy, fromProxy] = [fromClient ?? new PassThrough(), new PassThrough()];

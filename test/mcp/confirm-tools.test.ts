@@ -16,10 +16,15 @@ afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
 });
 
-async function start(options: { mcp_transport?: 'stdio' } = {}, seen: Record<string, SeenTransports[McpTransport]> = {}, log?: SessionLog) {
+async function start(
+  options: { mcp_transport?: 'stdio' } = {},
+  seen: Record<string, SeenTransports[McpTransport]> = {},
+  log?: SessionLog,
+  agentCapabilities: Json = { mcpCapabilities: { acp: true } },
+) {
   const clock = createStillClock();
   const agent = createActor('one');
-  agent.on('initialize', () => ({ protocolVersion: 1, agentCapabilities: { mcpCapabilities: { acp: true } }, authMethods: [] }));
+  agent.on('initialize', () => ({ protocolVersion: 1, agentCapabilities, authMethods: [] }));
   agent.on('session/new', () => ({ sessionId: `s${agent.all('session/new').length}` }));
   agent.on('session/prompt', () => ({ stopReason: 'end_turn' }));
   const memory = {
@@ -72,6 +77,26 @@ test('an agent that ends its first turn without connecting is reported once', as
   await prompt(client, other, 'and on');
   expect(warnings(client, id)).toHaveLength(1);
   expect(warnings(client, other)).toEqual([]);
+});
+
+test.each([
+  ['cline', { loadSession: true }],
+  ['pi', { mcpCapabilities: { http: false, sse: false } }],
+])('an agent that takes no servers, as %s, gets its session told so once', async (_, capabilities) => {
+  const { clock, client, open } = await start({}, {}, undefined, capabilities);
+  const id = await open();
+  for (const words of ['go', 'go on']) {
+    await prompt(client, id, words);
+    clock.advance(10_000);
+  }
+  await client.got('session/update');
+  const other = await open();
+  await prompt(client, other, 'go');
+  clock.advance(10_000);
+  await prompt(client, other, 'go on');
+  expect([...warnings(client, id), ...warnings(client, other)]).toEqual([
+    '[switchboard] one does not use its host tools. They were offered by stdio, and it never connected. It announces no other way to MCP servers, so its model does not see them. Set agent_servers.one.mcp_transport to off to stop offering them.\n',
+  ]);
 });
 
 test('the next session offers the tools over another transport', async () => {

@@ -33,9 +33,11 @@ test('an allowed call runs, a denied one does not, and both are audited', async 
   expect(wordsOf(await call('read_file', { path: '.env' }))).toMatch(/^read_file was not allowed: denied by policy: .*secrets/);
   expect(wordsOf(await call('read_file', { path: './x/../.env' }))).toContain('denied by policy');
   expect(wordsOf(await call('search_files', { text: 'KEY' }))).toBe('[no matches]');
-  expect(await call('ask_user', { question: 'May I?' })).toMatchObject({ isError: true });
+  // The rule names the tool as version 0.1 did, and so may an agent that continues an old conversation.
+  for (const name of ['ask_user', 'ask_question'])
+    expect(wordsOf(await call(name, { question: 'May I?' }))).toContain('was not allowed: denied by policy');
   const calls = audited().filter((line: Json) => JSON.stringify(line).includes('tools/call'));
-  expect(calls.length).toBe(5);
+  expect(calls.length).toBe(6);
   expect((await call('session_info')).structuredContent).toMatchObject({ agent: 'one' });
   expect(client.all('session/request_permission')).toEqual([]);
 });
@@ -83,7 +85,7 @@ test('a long-running command stays in the background and can be inspected and en
 test('tools that the policy does not expose are not listed', async ({ stage }) => {
   const { client, id, call } = await place(stage, { ...POLICY, mcp: { expose: ['switchboard:read_*'] } });
   expect((await told(client, id, 'tools')).map((tool: { name: string }) => tool.name)).toEqual(['read_file']);
-  expect(wordsOf(await call('write_file', { path: 'x', content: '' }))).toContain('There is no tool "write_file"');
+  expect(wordsOf(await call('write_file', { path: 'x', content: '' }))).toContain('Unknown tool: write_file');
 });
 
 test("a policy that changed while the user decided overrides the user's yes", async ({ stage }) => {
@@ -103,7 +105,7 @@ test("a policy that changed while the user decided overrides the user's yes", as
   expect(existsSync(path.join(stage.cwd, 'new.txt'))).toBe(false);
 });
 
-test('a request with a wrong token, or with that of an ended session, is audited', async ({ stage }) => {
+test('a request with a wrong token is audited; one with the token of an ended session is refused without an alarm', async ({ stage }) => {
   const config = { host_tools: { enabled: true }, policy: { version: 1, ...POLICY } };
   const client = await stage.connect({ one: mcpAgent('http') }, { config });
   const { id } = await open(client, stage.cwd);
@@ -118,7 +120,7 @@ test('a request with a wrong token, or with that of an ended session, is audited
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
-  expect(lines.filter(({ method }) => method === 'mcp')).toMatchObject([{ verdict: 'deny' }, { verdict: 'deny' }]);
+  expect(lines.filter(({ method }) => method === 'mcp')).toMatchObject([{ verdict: 'deny', agent: 'unknown' }]);
   expect(audit).not.toContain(headers[0].value.slice('Bearer '.length));
   await expect.poll(client.stderr).toContain('rejected an MCP connection to the tools of a session');
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { commandAction, hostAction, pathAction } from '../../src/policy/actions/surfaces.ts';
 import { decide } from '../../src/policy/decide.ts';
 import { loadPolicy } from '../../src/policy/format/load.ts';
-import { renderPolicyProblem } from '../../src/policy/format/problem.ts';
+import { renderProblem } from '../../src/policy/format/problem.ts';
 import { countExamples } from '../../src/policy/rules/examples.ts';
 import { combine } from '../../src/policy/rules/layers.ts';
 import { isModeAllowed } from '../../src/policy/rules/settings.ts';
@@ -16,8 +16,8 @@ const preset = (name: (typeof PRESETS)[number]) =>
 describe.each(PRESETS)('the preset %s', (name) => {
   test('is valid, passes its own examples and does what its rules look like', () => {
     const { policy, problems, warnings } = loadPolicy(`${name}.yaml`, fileText(`config/policies/${name}.yaml`));
-    expect(problems.map(renderPolicyProblem)).toEqual([]);
-    expect(warnings.map(renderPolicyProblem)).toEqual([]);
+    expect(problems.map(renderProblem)).toEqual([]);
+    expect(warnings.map(renderProblem)).toEqual([]);
     expect(countExamples(policy?.rules ?? [])).toBeGreaterThan(5);
   });
 

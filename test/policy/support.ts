@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Place } from '../../src/policy/actions/action.ts';
 import { loadPolicy } from '../../src/policy/format/load.ts';
-import { renderPolicyProblem } from '../../src/policy/format/problem.ts';
+import { renderProblem } from '../../src/policy/format/problem.ts';
 import type { Policy, PolicyFile } from '../../src/policy/policy.ts';
 import { combine, type Layer } from '../../src/policy/rules/layers.ts';
 
@@ -16,7 +16,7 @@ export function fileText(name: string): string {
 
 export function policyFile(text: string, file = '/etc/policy.yaml'): PolicyFile {
   const { policy, problems } = loadPolicy(file, text);
-  if (policy === undefined) throw new Error(problems.map(renderPolicyProblem).join('\n'));
+  if (policy === undefined) throw new Error(problems.map(renderProblem).join('\n'));
   return policy;
 }
 

@@ -1,6 +1,6 @@
 // Agents without processes that have every capability, and a connection to them.
 import type { AgentOptions } from '../../src/agents/options.ts';
-import type { Json } from '../e2e/harness.ts';
+import { CAPABILITIES, type Json } from '../e2e/harness.ts';
 import { ALL_CAPABILITIES } from '../e2e/scripted-agent.ts';
 import { connectInProcess, createActor, type InProcess, type Setup } from '../faults/in-process.ts';
 
@@ -38,7 +38,7 @@ export async function connection(
     launch: ({ name }) => (byName.get(name) as Actor).launch(),
     ...parts,
   });
-  await made.client.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  await made.client.call('initialize', { protocolVersion: 1, clientCapabilities: CAPABILITIES });
   return made;
 }
 

@@ -58,3 +58,46 @@ test('those of a session that the client has closed do not reach it', async () =
   expect((await prompt(client, other.id, 'talk')).result).toEqual(end);
   expect(client.agentText(id)).toBe(WORDS.join(''));
 });
+
+/** An agent whose turns are empty. */
+function quiet(name: string): Actor {
+  const actor = able(name);
+  actor.on('session/prompt', () => end);
+  return actor;
+}
+/** The words in turns for each session, in one write, twice: in the first one the proxy may not know the sessions yet. */
+function alternate(agent: Actor, ids: readonly string[]): void {
+  for (let n = 0; n < 2; n++) agent.write(WORDS.flatMap((words) => ids.map((id) => line(id, chunk(`${words}${id}`)))).join(''));
+}
+const ofBoth = (id: string) =>
+  WORDS.map((words) => `${words}${id}`)
+    .join('')
+    .repeat(2);
+
+test('those of sessions that alternate reach the client in order, each in its own session', async () => {
+  const agent = quiet('a');
+  const { client } = await connection([agent]);
+  const ids = [(await open(client, CWD)).id, (await open(client, CWD)).id];
+  alternate(agent, ids);
+  await prompt(client, ids[0] as string, 'wait');
+  for (const id of ids) expect(client.agentText(id)).toBe(ofBoth(id));
+  const order = client.seen.filter(({ msg }) => msg.method === 'session/update').map(({ msg }) => msg.params.sessionId);
+  expect(order).toEqual(
+    Array(2 * WORDS.length)
+      .fill(ids)
+      .flat(),
+  );
+});
+
+test('a session among them that the client has closed stays silent, and the others do not', async () => {
+  const agent = quiet('a');
+  const { client } = await connection([agent, able('b')]);
+  const ids = [(await open(client, CWD, 'a')).id, (await open(client, CWD, 'a')).id] as const;
+  alternate(agent, ids);
+  await prompt(client, ids[0], 'wait');
+  await client.call('session/close', { sessionId: ids[1] });
+  alternate(agent, ids);
+  await prompt(client, ids[0], 'wait');
+  expect(client.agentText(ids[0])).toBe(ofBoth(ids[0]).repeat(2));
+  expect(client.agentText(ids[1])).toBe(ofBoth(ids[1]));
+});

@@ -28,7 +28,11 @@ test.each(cases(FROM_AGENT))(
     await withoutReceiver(row, async () => {
       const params = { sessionId, terminalId: 't', serverId: 'tools', requestId: 'r', elicitationId: 'e' };
       if (kind === 'request')
-        expect(await left.refused(method, params)).toEqual({ code: -32601, message: `Method not found: ${method}`, data: { method } });
+        expect(await left.refused(method, params)).toEqual({
+          code: -32601,
+          message: `Method not found: ${method}`,
+          data: { method, reason: 'method_unknown', retryable: false },
+        });
       else left.notify(method, params);
       left.notify('_test/behind', { sessionId });
       await client.got('_test/behind');

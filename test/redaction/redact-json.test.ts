@@ -21,6 +21,12 @@ describe('structure reveals a secret', () => {
       { method: 'authenticate', params: { methodId: 'm', code: 'v' } },
       { method: 'authenticate', params: { methodId: 'm', code: R } },
     ],
+    [
+      'an address',
+      { mode: 'url', url: 'https://me:pw@host/login?a=1&b&c=#t0ken', note: 'https://host/?page=2' },
+      { mode: 'url', url: `https://${R}@host/login?a=${R}&${R}&c=#${R}`, note: 'https://host/?page=2' },
+    ],
+    ['the fragment of an address', { authUrl: 'wss://host/x#access=1&kind=b' }, { authUrl: `wss://host/x#access=${R}&kind=${R}` }],
     ['an answer', { result: { action: 'accept', content: { a: 'v' } } }, { result: { action: 'accept', content: { a: R } } }],
   ])('%s', (_, given, expected) => {
     expect(redactJson(given, redact)).toEqual(expected);
@@ -32,6 +38,7 @@ describe('structure reveals a secret', () => {
     ['choices of an option', { options: [{ name: 'Fast', value: 'fast' }] }],
     ['capabilities', { auth: { logout: {} }, authMethods: [{ id: 'key', name: 'API key' }] }],
     ['an empty one', { password: '' }],
+    ['an address without values', { url: 'https://host/guide?#usage', other: { url: 'file:///a/b.ts#L10-L20' } }],
     ['a token of progress', { progressToken: 'p' }],
   ])('and does not reveal one: %s', (_, value) => {
     expect(redactJson(value, redact)).toEqual(value);

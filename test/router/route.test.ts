@@ -38,7 +38,7 @@ const CLIENT_ROWS: readonly Row[] = [
   ['providers/disable', 'request', 'none', 'owner', 'nobody'],
   ['proxy/initialize', 'request', 'none', 'owner', 'nobody'],
   ['proxy/successor', 'request', 'none', 'owner', 'nobody'],
-  ['mcp/message', 'notification', 'serverId', 'owner', 'requester'],
+  ['mcp/message', 'notification', 'serverId', 'requester', 'requester'],
   ['$/cancel_request', 'notification', 'requestId', 'requester', 'requester'],
 ];
 const AGENT_ROWS: readonly Row[] = [

@@ -136,6 +136,18 @@ describe('the id of a session', () => {
     expect(table.findNative('a', 's-1')).toBeUndefined();
   });
 
+  // Seed 111027315 of the simulator.
+  test('is an alias while a request at the client uses the id, also of a session that is no longer in use', () => {
+    const table = createSessionTable((id) => id === 's-1');
+    table.remember({ publicId: 's-1', agent: 'a', nativeId: 's-1', cwd: undefined });
+    expect(table.mint('b', 's-1', undefined).publicId).toBe('s-1~b');
+    expect(table.find('s-1')?.agent).toBe('a');
+  });
+
+  test('is an alias while the id is reserved', () => {
+    expect(createSessionTable().mint('a', 's-1', undefined, (id) => id === 's-1').publicId).toBe('s-1~a');
+  });
+
   test('is free again once its session is released', () => {
     const table = createSessionTable();
     table.mint('a', 's-1', undefined);

@@ -1,6 +1,6 @@
 // How an agent of the catalogue is started, and how a command is matched to an agent.
 import { expect, test } from 'vitest';
-import { agentBehind, type CatalogueAgent, findAgent, packageName, suitsNode } from '../../src/setup/catalogue.ts';
+import { agentBehind, type CatalogueAgent, findAgent, packageName, suitsNode } from '../../src/agents/catalogue.ts';
 import { type Here, resolveStart } from '../../src/setup/start-command.ts';
 
 const here: Here = { env: { PATH: '/nowhere' }, platform: 'linux', node: { path: '/n/node', version: 'v20.20.2' }, installDir: '/nowhere' };

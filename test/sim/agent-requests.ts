@@ -33,7 +33,7 @@ export function createAgentRequests(sim: Sim, run: Run): AgentRequests {
   const toWrite = new Map<AgentSession | undefined, string[]>();
   const OPTIONS = [
     ...ALLOW,
-    { optionId: 'always', name: 'Always', kind: 'allow_always' },
+    { optionId: 'always', name: 'Always allow', kind: 'allow_always' },
     { optionId: 'no', name: 'No', kind: 'reject_once' },
   ];
   function permission(session: AgentSession | undefined): Action {
@@ -42,12 +42,15 @@ export function createAgentRequests(sim: Sim, run: Run): AgentRequests {
     if (!policyModel) return { method, body: { toolCall: { toolCallId }, options: ALLOW } };
     if (policyModel.random.chance(0.5)) {
       const rawInput = { command: policyModel.random.pick(['ls a', 'make b', 'rm c']) };
-      return { method, body: { toolCall: { toolCallId, kind: 'execute', rawInput }, options: OPTIONS } };
+      // The title says what the request does, so it passes as it is.
+      const title = `Run ${rawInput.command}`;
+      return { method, body: { toolCall: { toolCallId, kind: 'execute', title, rawInput }, options: OPTIONS } };
     }
     const file = key();
     toWrite.set(session, [...(toWrite.get(session) ?? []), file]);
     const rawInput = { file_path: `/w/${file}` };
-    return { method, body: { toolCall: { toolCallId, kind: 'edit', rawInput }, options: OPTIONS }, about: { toWrite: file } };
+    const title = `Edit /w/${file}`;
+    return { method, body: { toolCall: { toolCallId, kind: 'edit', title, rawInput }, options: OPTIONS }, about: { toWrite: file } };
   }
   /** Calls a host tool, which the proxy answers: the client never sees it. Sometimes one of another process, which is refused. */
   function call(session: AgentSession): Action | undefined {

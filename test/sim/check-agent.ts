@@ -80,11 +80,11 @@ function delegatedTo(seen: Evidence, run: Run, message: Message, line: string): 
   seen.atWork.add(session);
 }
 
-/** Each change opens one session: of two to the same agent, the second counts once the first has been forwarded. */
+/** Each change opens one session. One that was forwarded is about an option or command of the agent's own, of the same name. */
 function changeFor(seen: Evidence, run: Run, client: ClientFrame, lineage: number | undefined): ClientFrame | undefined {
   const justSettled = [...seen.settledChanges].filter((one) => seen.answeredIn.get(one) === seen.event);
   const change = [...seen.changes, ...justSettled].find(
-    (one) => one.lineage === lineage && one.about.changesTo === run.agent && !seen.begunChanges.has(one),
+    (one) => one.lineage === lineage && one.about.changesTo === run.agent && !seen.begunChanges.has(one) && !seen.forwarded.has(one),
   );
   if (change) seen.begunChanges.add(change);
   else seen.problem(`${run.agent} is asked to open ${nameOf(client)} anew though nobody wanted another agent`);
@@ -171,8 +171,10 @@ function notification(seen: Evidence, run: Run, message: Message, client: Client
 }
 
 function response(seen: Evidence, run: Run, message: Message, idText: string, client: ClientFrame | undefined): void {
+  // A line that is too long is refused before its end has arrived.
+  const isTooLong = (message.error as { data?: { reason?: string } } | undefined)?.data?.reason === 'frame_too_long';
   const open = (frame: AgentFrame) =>
-    frame.agent === run.agent && frame.run === run.number && !seen.answered.has(frame) && frame.isDelivered;
+    frame.agent === run.agent && frame.run === run.number && !seen.answered.has(frame) && (frame.isDelivered || isTooLong);
   const agentRequest = client
     ? seen.ledger.agentFrame(client.answerTo)
     : seen.ledger.agentFrames.find((frame) => frame.kind === 'request' && frame.idText === idText && open(frame));

@@ -269,7 +269,7 @@ export function createOracle(
           !isTooRecent(agentRequest) &&
           (!agentRequest.session || !seen.cancelledHere.has(agentRequest.session))
         )
-          problem(`${nameOf(agentRequest)} is taken back though its agent lives: ${line}`);
+          problem(`${nameOf(agentRequest)} is withdrawn though its agent is running: ${line}`);
       for (const session of seen.cancelledHere)
         for (const [id, agentRequest] of [...seen.atClient, ...seen.standIns])
           if (agentRequest.session === session && seen.answeredHere.has(agentRequest) && !seen.loose.has(session) && !seen.isStopping)

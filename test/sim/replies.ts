@@ -222,7 +222,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
     }
   }
   /**
-   * The proxy keeps the params of a session/new and uses them again, so the number in them says which session is meant, whoever sends it.
+   * The proxy keeps the params of a session/new and uses them again, so the number in them says which session is meant.
    */
   function lineageOf(params: Body): number {
     const meta = params._meta as { sim?: unknown } | undefined;

@@ -11,10 +11,18 @@ export type Totals = {
 
 export const noTotals = (): Totals => ({ seeds: 0, events: 0, frames: 0, faults: {}, failed: [] });
 
-export async function runSeeds(from: number, count: number, onReport: (report: Report) => void = () => {}): Promise<Totals> {
+type Run = (seed: number) => SeedReport | Promise<SeedReport>;
+export type SeedReport = Pick<Report, 'seed' | 'events' | 'frames' | 'faults' | 'problem' | 'trace'>;
+
+export async function runSeeds(
+  from: number,
+  count: number,
+  onReport: (report: SeedReport) => void = () => {},
+  run: Run = runHistory,
+): Promise<Totals> {
   const totals = noTotals();
   for (let seed = from; seed < from + count; seed++) {
-    const report = await runHistory(seed);
+    const report = await run(seed);
     const { events, frames, faults, problem } = report;
     const failed = problem === undefined ? [] : [{ seed, problem }];
     addTotals(totals, { seeds: 1, events, frames, faults: Object.fromEntries(faults), failed });
@@ -32,7 +40,7 @@ export function addTotals(totals: Totals, more: Totals): void {
 }
 
 /** The end of a failed history, and how to reproduce it. */
-export function explain({ seed, problem, trace }: Report, lines = 60): string {
+export function explain({ seed, problem, trace }: SeedReport, lines = 60, folder = 'test/sim'): string {
   const shown = trace.slice(-lines);
   const left = trace.length - shown.length;
   return [
@@ -40,7 +48,7 @@ export function explain({ seed, problem, trace }: Report, lines = 60): string {
     ...shown,
     ...(problem === undefined
       ? [`seed ${seed} is well`]
-      : [`seed ${seed} fails:`, `  ${problem}`, `again: SIM_SEED=${seed} npx vitest run test/sim`]),
+      : [`seed ${seed} fails:`, `  ${problem}`, `again: SIM_SEED=${seed} npx vitest run ${folder}`]),
   ].join('\n');
 }
 

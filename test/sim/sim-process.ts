@@ -1,4 +1,4 @@
-// A simulated process: its streams, its ways to end, and the time they take.
+// A simulated process, or the connection to a remote one: its streams, its ways to end, and the time they take.
 import type { AgentSpec } from '../../src/agents/defaults.ts';
 import type { Exit, Transport } from '../../src/transports/transport.ts';
 import { SimSink, SimSource } from './pipe.ts';
@@ -25,6 +25,8 @@ export type SimProcess = {
 
 /** As in `transports/child-process.ts`. */
 const DRAIN_MS = 250;
+/** As the pings of `transports/websocket.ts`. */
+const SILENT_MS = 30_000;
 const WATER_MARK_BYTES = 2048;
 
 export function createSimProcess(sim: Sim, spec: AgentSpec, pid: number, onWrite: (bytes: Buffer) => void, onEnd: () => void): SimProcess {
@@ -52,10 +54,23 @@ export function createSimProcess(sim: Sim, spec: AgentSpec, pid: number, onWrite
   function die({ code, signal, holdsStdout = false }: Parameters<SimProcess['die']>[0]): void {
     if (!isAlive) return;
     isAlive = false;
+    if (spec.remote) return drop();
     dying = { kind: 'exited', code, signal };
     if (!holdsStdout) source.finish();
     if (sim.random.chance(0.5)) sink.break();
     timers.after(DRAIN_MS, () => happened(dying as Exit));
+  }
+  /** The connection breaks: what was on its way is lost, and the proxy may notice it only when a ping gets no answer. */
+  function drop(): void {
+    source.cut(sim.random.int(0, source.queuedBytes));
+    const isHalfOpen = !wasStopped && sim.random.chance(0.3);
+    if (!isHalfOpen) source.finish();
+    timers.after(isHalfOpen ? SILENT_MS : sim.random.pick([1, 50]), () => {
+      source.end();
+      happened({ kind: 'disconnected', why: 'the connection broke' });
+      if (sim.random.chance(0.3)) source.emit('close'); // as sockets do after an error
+      if (sim.random.chance(0.3)) sink.break();
+    });
   }
   const self: SimProcess = {
     source,
@@ -75,7 +90,7 @@ export function createSimProcess(sim: Sim, spec: AgentSpec, pid: number, onWrite
     die,
     neverBegin(why) {
       isAlive = false;
-      timers.after(0, () => happened({ kind: 'unstartable', why }));
+      timers.after(0, () => happened({ kind: spec.remote ? 'unreachable' : 'unstartable', why }));
     },
     afterDelivery() {
       if (dying && source.isOver) happened(dying);
@@ -83,7 +98,7 @@ export function createSimProcess(sim: Sim, spec: AgentSpec, pid: number, onWrite
     process: {
       fromAgent: source.readable,
       toAgent: sink.writable,
-      pid,
+      pid: spec.remote ? undefined : pid,
       stderrTail: () => ['a last word'],
       onExit: (listener) => void (exit ? listener(exit) : listeners.push(listener)),
       stop() {

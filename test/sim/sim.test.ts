@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { runHistory } from './history.ts';
 import { addTotals, explain, noTotals, runSeeds, summary } from './seeds.ts';
+import { REMOTE_SEEDS } from './world.ts';
 
 const SHARE = 50;
 const seed = process.env.SIM_SEED === undefined ? undefined : Number(process.env.SIM_SEED);
@@ -30,6 +31,29 @@ function histories(): void {
     });
     addTotals(totals, share);
     expect(share.failed.map((one) => one.seed)).toEqual([]);
+  });
+
+  test.each(shares.slice(0, Math.ceil(shares.length / 4)))(
+    'the same with remote agents, whose connections break: seeds from 1000000 + %i',
+    async (from) => {
+      const share = await runSeeds(REMOTE_SEEDS + from, SHARE, (report) => {
+        if (report.problem !== undefined) process.stdout.write(`\n${explain(report)}\n`);
+      });
+      addTotals(totals, share);
+      expect(share.failed.map((one) => one.seed)).toEqual([]);
+    },
+  );
+
+  test.each([1_000_359, 1_000_555])('prompts that wait for a session that cannot be restored get an answer: seed %i', async (one) => {
+    expect((await runSeeds(one, 1)).failed).toEqual([]);
+  });
+
+  test.each([
+    ['an agent exits while the policy changes the mode of a session that it has just loaded', 140_000_807],
+    ['a close is refused while a prompt waits for a turn', 140_001_039],
+    ['a session is closed by a failed load while prompts wait for a turn', 513_438],
+  ])('%s: seed %i', async (_, one) => {
+    expect((await runSeeds(one, 1)).failed).toEqual([]);
   });
 
   // The second has a policy and host tools, so that parts of it are not ours.

@@ -175,7 +175,7 @@ export function isRefusal(seen: Evidence, request: ClientFrame, { error }: Messa
 export function hostToolRan(seen: Evidence, key: string): void {
   const { policyModel, ledger } = seen;
   const agentRequest = ledger.agentFrames.find(({ about }) => about.key === key && about.isHostTool === true);
-  if (!policyModel || !agentRequest) return seen.problem(`a lent tool runs for ${key}, which nobody could call`);
+  if (!policyModel || !agentRequest) return seen.problem(`a host tool runs for ${key}, which nobody could call`);
   if (seen.hostToolRuns.has(key)) seen.problem(`${nameOf(agentRequest)} is carried out twice`);
   seen.hostToolRuns.add(key);
   if (!agentRequest.isDelivered) seen.problem(`${nameOf(agentRequest)} is carried out before it was said`);

@@ -33,6 +33,8 @@ export type World = {
 
 const LIMITS = { maxFrameBytes: 3000, maxQueueBytes: 9000 };
 const CANCEL_MS = 10_000;
+/** From this seed on, most agents are remote. */
+export const REMOTE_SEEDS = 1_000_000;
 
 export function createWorld(seed: number): World {
   const random = seeded(seed);
@@ -53,9 +55,10 @@ export function createWorld(seed: number): World {
     trace: note,
   };
   const models = new Map(names.map((name) => [name, createModel(name, random)]));
+  const isRemote = seed >= REMOTE_SEEDS;
   const specs = names.map((name) =>
     agentSpec(name, {
-      command: `/bin/${name}`,
+      ...(isRemote && random.chance(0.7) ? { url: `ws://${name}/acp`, files: 'same' } : { command: `/bin/${name}` }),
       mcp_transport: hostTools?.takes(name) ? 'acp' : 'off',
       framing: 'ndjson', // asked in another one it would not understand anything
       isolation: random.chance(0.15) ? 'session' : 'shared',

@@ -57,6 +57,27 @@ describe('the tail of stderr', () => {
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(2000);
   });
 
+  test('has only the lines of the last milliseconds if asked for those, and counts back from the exit', async () => {
+    const stderr = new PassThrough();
+    let nowMs = 0;
+    const tail = createStderrTail(stderr, undefined, undefined, () => nowMs);
+    const wrote = async (text: string, ms: number) => {
+      nowMs = ms;
+      stderr.write(text);
+      await new Promise(setImmediate);
+    };
+    await wrote('loaded 3 plugins\nready\n', 1000);
+    await wrote('the disk is ', 5000);
+    await wrote('full\nbye', 5500);
+    expect(tail.lines(1000)).toEqual(['the disk is full', 'bye']);
+    nowMs = 6000;
+    tail.exited();
+    nowMs = 60_000;
+    expect(tail.lines(1000)).toEqual(['the disk is full', 'bye']);
+    expect(tail.lines(499)).toEqual([]);
+    expect(tail.lines()).toEqual(['loaded 3 plugins', 'ready', 'the disk is full', 'bye']);
+  });
+
   test('survives a broken stream', async () => {
     const stderr = new PassThrough();
     const tail = createStderrTail(stderr);

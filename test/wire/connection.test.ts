@@ -1,7 +1,6 @@
 // A connection: lines in, frames and refusals out, limits and patches.
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { PassThrough, Readable, Writable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Connection, createConnection } from '../../src/wire/connection.ts';
 import { type Frame, textOf } from '../../src/wire/frame.ts';
@@ -274,89 +273,5 @@ describe('a replaced id', () => {
     await ended;
     await new Promise(setImmediate);
     expect(text()).toBe(`${ODD.join('\n')}\n`);
-  });
-});
-
-describe('the streams of a connection', () => {
-  const quiet = { frame() {}, refused() {}, oversized() {}, end() {} };
-
-  test('a paused connection reports no frame until it is resumed, and then all of them', async () => {
-    const input = new PassThrough();
-    const frames: string[] = [];
-    const connection = createConnection(
-      input,
-      createRecorder().output,
-      { scanner, maxFrameBytes: MIB },
-      { ...quiet, frame: (frame) => frames.push(frame.method as string) },
-    );
-    connection.pause();
-    input.write('{"method":"a"}\n');
-    await new Promise(setImmediate);
-    input.write('{"method":"b"}\n');
-    await new Promise(setImmediate);
-    expect(frames).toEqual([]);
-    connection.resume();
-    input.end('{"method":"c"}\n');
-    await once(input, 'end');
-    expect(frames).toEqual(['a', 'b', 'c']);
-  });
-
-  test('an input error is reported, and the end is reported once', async () => {
-    const input = new PassThrough();
-    const events: string[] = [];
-    createConnection(
-      input,
-      createRecorder().output,
-      { scanner, maxFrameBytes: MIB },
-      {
-        ...quiet,
-        end: () => events.push('end'),
-        error: ({ message: text }) => events.push(text),
-      },
-    );
-    input.destroy(new Error('EIO'));
-    await new Promise((resolve) => input.on('close', resolve));
-    await new Promise(setImmediate);
-    expect(events).toEqual(['EIO', 'end']);
-  });
-
-  test('an input that closes without an end counts as ended', async () => {
-    const input = new PassThrough();
-    const ended = new Promise<void>((end) =>
-      createConnection(input, createRecorder().output, { scanner, maxFrameBytes: MIB }, { ...quiet, end }),
-    );
-    input.destroy();
-    await ended;
-  });
-
-  test('a full output, a drained output and an output error are reported', async () => {
-    const events: string[] = [];
-    let take = () => {};
-    const output = new Writable({
-      highWaterMark: 4,
-      write(chunk: Buffer, _, done) {
-        take = () => done(chunk.includes('last') ? new Error('EPIPE') : null);
-      },
-    });
-    const connection = createConnection(
-      new PassThrough(),
-      output,
-      { scanner, maxFrameBytes: MIB },
-      {
-        ...quiet,
-        full: () => events.push('full'),
-        drain: () => events.push('drain'),
-        error: ({ message: text }) => events.push(text),
-      },
-    );
-    connection.writer.line('{"first":1}\n');
-    await new Promise(setImmediate);
-    take();
-    await new Promise(setImmediate);
-    connection.writer.line('{"last":1}\n');
-    await new Promise(setImmediate);
-    take();
-    await new Promise(setImmediate);
-    expect(events).toEqual(['full', 'drain', 'full', 'EPIPE']);
   });
 });

@@ -1,13 +1,12 @@
 // Detached frames and interned text.
 import { expect, test } from 'vitest';
 import { detach, type Frame, type Span, textOf } from '../../src/wire/frame.ts';
-import { ChunkView } from '../../src/wire/scanner/chunk-view.ts';
 import { decodedOf, InternTable, tokenOf } from '../../src/wire/scanner/interned.ts';
 import { strictParse } from '../../src/wire/scanner/strict-parse.ts';
 import fc from '../generated.ts';
 import { message, seeded } from './odd-json.ts';
 
-const table = new InternTable(new ChunkView());
+const table = new InternTable();
 
 test('a detached frame has the same content and its own bytes', () => {
   fc.assert(

@@ -27,6 +27,15 @@ test('leaves out dependencies and what a link leads to', () => {
   expect(findBelow(path.join(root, 'src'), true, endsWith('c.pem'))).toBeUndefined();
 });
 
+test('says what is a link, and which directories it does not look into', () => {
+  const seen: string[] = [];
+  findBelow(root, true, (file, kind) => {
+    seen.push(`${kind} ${path.relative(root, file)}`);
+    return false;
+  });
+  expect(seen.sort()).toEqual(['file .env', 'file .hidden/c.pem', 'file src/deep/a.pem', 'link src/link', 'skipped node_modules']);
+});
+
 test('a file, or nothing, holds nothing', () => {
   expect(findBelow(path.join(root, '.env'), true, () => true)).toBeUndefined();
   expect(findBelow(path.join(root, 'absent'), true, () => true)).toBeUndefined();

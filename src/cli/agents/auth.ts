@@ -15,6 +15,7 @@ import { summaryLine } from '../../transports/stderr-tail.ts';
 import type { Exit } from '../../transports/transport.ts';
 import type { Limits } from '../../wire/frame.ts';
 import { Scanner } from '../../wire/scanner/scanner.ts';
+import { launchContained, sandboxHere } from '../doctor/sandbox-here.ts';
 import { CommandFailure } from '../failure.ts';
 import { printJson, printTable } from '../output.ts';
 import { type ConfigFlags, resolveConfig } from '../resolve-config.ts';
@@ -31,8 +32,9 @@ export async function login(agent: string, methodId: string | undefined, flags: 
   const { config, stateDir } = await resolveConfig({ config: flags.config, agent });
   const [spec] = config.agents as [AgentSpec];
   const secrets = await secretsOf(config);
+  const sandbox = await sandboxHere(config, stateDir);
   const found = await untilInterrupted(stateDir, async (launch): Promise<number | AuthMethod> => {
-    const running = startAgent(spec, config.limits, secrets, launch);
+    const running = startAgent(spec, config.limits, secrets, launchContained(launch, sandbox, true));
     const methods = await running.authMethods();
     if (methodId === undefined) return list(spec, methods, flags);
     const method = methods.find(({ id }) => id === methodId) ?? unknownMethod(agent, methodId, methods);
@@ -46,7 +48,7 @@ export async function login(agent: string, methodId: string | undefined, flags: 
   if (typeof found === 'number') return found;
   // The agent process has exited by now; the login command may write to the same files.
   const method = found;
-  const code = await runInTerminal(spec, method);
+  const code = await runInTerminal(spec, method, sandbox);
   if (code !== 0)
     throw new CommandFailure(
       EXIT.unavailable,
@@ -117,7 +119,10 @@ function startAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, launch: L
   const streams = translate(
     child,
     initialDialect(settingOf(spec), undefined),
-    { agent: spec.name, isNamed: spec.dialect !== 'auto', timeouts: spec.timeouts, mint: randomUUID },
+    {
+      ...{ agent: spec.name, isNamed: spec.dialect !== 'auto', timeouts: spec.timeouts },
+      ...{ maxLineBytes: spec.maxLineBytes, mint: randomUUID },
+    },
     { scanner: new Scanner(), maxFrameBytes: limits.maxFrameBytes, after: systemClock.after, remark: () => {}, kill: () => child.kill() },
   );
   const client: Client = createClient(streams.fromAgent, streams.toAgent, {
@@ -174,6 +179,10 @@ function failed(
   stderr: readonly string[],
 ): CommandFailure {
   const tail = stderr.slice(-5).map((line) => `\n  | ${line}`);
+  if (exit?.kind === 'unreachable')
+    return new CommandFailure(EXIT.unavailable, `agent "${name}" cannot be reached at ${command}: ${exit.why}`, exit.next);
+  if (exit?.kind === 'disconnected')
+    return new CommandFailure(EXIT.unavailable, `the connection to agent "${name}" was lost (${exit.why}) before it answered ${method}`);
   if (exit?.kind === 'unstartable')
     return new CommandFailure(
       EXIT.unavailable,

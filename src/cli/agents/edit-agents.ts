@@ -4,12 +4,14 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import spawn from 'cross-spawn';
+import type { Catalogue, CatalogueAgent } from '../../agents/catalogue.ts';
 import { AGENT_NAME } from '../../agents/defaults.ts';
+import { inheritedEnvironment } from '../../agents/environment.ts';
 import { isOurProxy } from '../../agents/recursion.ts';
-import { packageFile } from '../../app/package-files.ts';
+import { bundledCatalogue } from '../../app/package-files.ts';
+import { variablesIn } from '../../config/references.ts';
 import { didYouMean } from '../../policy/format/nearest.ts';
 import { makeDirectory } from '../../private-files.ts';
-import { type Catalogue, type CatalogueAgent, readCatalogue } from '../../setup/catalogue.ts';
 import { withoutProperty, withProperty } from '../../setup/edit-jsonc.ts';
 import { hideArgs, looksSecret, secretArgs } from '../../setup/hide-secrets.ts';
 import { isOurNote } from '../../setup/new-config.ts';
@@ -19,8 +21,8 @@ import { startUnderSignals } from '../interrupts.ts';
 import { notice, printTable } from '../output.ts';
 import { printData } from '../policy/output.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
-import { type Change, type ChangeFlags, makeChange, printChange, say } from '../setup/show-change.ts';
-import { openUserConfig, refuseWorse } from '../setup/user-config.ts';
+import { type Change, type ChangeFlags, confirmChanges, makeChange, printChange, say } from '../setup/show-change.ts';
+import { openUserConfig, refuseWorse, type UserConfig } from '../setup/user-config.ts';
 
 // `agents add --install`: installs an agent's package into our own folder, so that its start needs neither npx nor network.
 export async function installAgent(agent: CatalogueAgent, here: Here): Promise<void> {
@@ -82,7 +84,7 @@ export async function addAgent(id: string, args: readonly string[], flags: AddFl
         `use a reference in single quotes instead: ${flag} '\${env:NAME}'`,
       );
   const config = await openUserConfig(flags);
-  if (found && flags.install && !flags.dryRun) await installAgent(found, here());
+  if (found && flags.install && !flags.dryRun) await installAgent(found, withoutSecretsOf(config, here()));
   const { entry, warnings } = found ? fromCatalogue(found, args, flags) : fromCommand(flags.command ?? '', args, flags);
   if (isOurProxy(entry.command, entry.args ?? [])) throw new CommandFailure(2, 'switchboard cannot be its own agent');
   const present = config.agents[name];
@@ -94,7 +96,8 @@ export async function addAgent(id: string, args: readonly string[], flags: AddFl
     );
   const edited = isDeepStrictEqual(present, entry) ? config.text : withProperty(config.base, ['agent_servers', name], entry);
   if (edited !== config.text) refuseWorse(config, edited);
-  const change = await makeChange(config, edited, flags);
+  await confirmChanges([{ file: config, text: edited }], flags);
+  const change = await makeChange({ file: config, text: edited }, flags);
   report(
     change,
     { name, entry: { ...entry, args: hideArgs(entry.args ?? []), env: Object.keys(entry.env ?? {}) } },
@@ -133,12 +136,16 @@ export async function removeAgent(name: string, flags: ConfigFlags & ChangeFlags
   }
   const edited = withoutProperty(config.base, ['agent_servers', name], isOurNote);
   refuseWorse(config, edited);
-  const change = await makeChange(config, edited, flags);
+  await confirmChanges([{ file: config, text: edited }], flags);
+  const change = await makeChange({ file: config, text: edited }, flags);
   report(change, { name }, [], flags);
   return 0;
 }
 
-export const bundledCatalogue = (): Catalogue => readCatalogue(packageFile('config', 'agent-catalog.json'));
+/** Packages run scripts when they are installed: these see none of the variables that the configuration uses, nor our tokens. */
+function withoutSecretsOf({ text }: UserConfig, around: Here): Here {
+  return { ...around, env: inheritedEnvironment(around.env, 'all', variablesIn(text)) };
+}
 
 /** The facts about this machine that decide how an agent starts. */
 export function here(): Here {

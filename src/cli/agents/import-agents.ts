@@ -1,5 +1,7 @@
 // `switchboard import`: copies the agents of installed editors to the user's configuration.
+
 import { existsSync } from 'node:fs';
+import { bundledCatalogue } from '../../app/package-files.ts';
 import { withProperty } from '../../setup/edit-jsonc.ts';
 import { EDITORS, type EditorFile, openEditorFile, placesHere } from '../../setup/editors.ts';
 import { type Taken, type TakenOver, takeOver } from '../../setup/import-agents.ts';
@@ -9,9 +11,9 @@ import { notice } from '../output.ts';
 import { printData } from '../policy/output.ts';
 import type { ConfigFlags } from '../resolve-config.ts';
 import { clientNamed, openEditor } from '../setup/connect.ts';
-import { type ChangeFlags, makeChange, printChange, say } from '../setup/show-change.ts';
+import { type ChangeFlags, confirmChanges, makeChange, printChange, say } from '../setup/show-change.ts';
 import { openUserConfig, refuseWorse } from '../setup/user-config.ts';
-import { bundledCatalogue, here } from './edit-agents.ts';
+import { here } from './edit-agents.ts';
 
 export type ImportFlags = ConfigFlags & ChangeFlags & { readonly from?: string; readonly file?: string };
 
@@ -22,7 +24,9 @@ export async function importCommand(flags: ImportFlags): Promise<number> {
   const found = takeOver(files, config.agents, bundledCatalogue(), here());
   const edited = found.taken.length === 0 ? config.text : withTaken(config.base, found.taken);
   if (edited !== config.text) refuseWorse(config, edited);
-  const change = await makeChange(config, edited, flags);
+  const planned = { file: config, text: edited };
+  const isShown = await confirmChanges([planned], flags);
+  const change = await makeChange(planned, flags);
   const warnings = [...unreadable, ...warningsOf(found)];
   if (flags.json) {
     const taken = found.taken.map(({ name, source, missing }) => ({ name, source, enabled: missing.length === 0, missing }));
@@ -30,7 +34,7 @@ export async function importCommand(flags: ImportFlags): Promise<number> {
     return 0;
   }
   if (files.length === 0) say('Found no editor with configured agents.');
-  if (change.changed) printChange(change);
+  if (change.changed) printChange(change, isShown);
   for (const { name, source } of found.taken) say(`imported: ${name}, from ${source}`);
   for (const { name, source, why } of found.left) say(`skipped: ${name} from ${source}: ${why}`);
   if (files.length > 0 && found.taken.length + found.left.length === 0)

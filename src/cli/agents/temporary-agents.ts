@@ -1,15 +1,22 @@
 // Agents that a command starts briefly. They end with the command, with all their processes. If the command is killed, the next
 // start of switchboard stops what is left, from the record.
 
+import type { AgentProcessOptions } from '../../agents/agent-process.ts';
 import type { AgentSpec } from '../../agents/defaults.ts';
 import { createRunningRecord, newMark } from '../../agents/running-record.ts';
 import { launchAgent } from '../../app/launch.ts';
+import { DEFAULTS } from '../../config/config.ts';
 import type { Secrets } from '../../redaction/redact.ts';
 import type { Transport } from '../../transports/transport.ts';
 import { onInterrupts } from '../interrupts.ts';
 
-/** `heard` receives the redacted stderr, line by line. */
-export type Launch = (spec: AgentSpec, secrets: Secrets, heard?: (line: string) => void) => Transport;
+/** `heard` receives the redacted stderr, line by line. `contain` starts the program in a sandbox. */
+export type Launch = (
+  spec: AgentSpec,
+  secrets: Secrets,
+  heard?: (line: string) => void,
+  contain?: AgentProcessOptions['contain'],
+) => Transport;
 
 type TemporaryAgents = { readonly launch: Launch; kill(): void; end(): Promise<void> };
 
@@ -47,8 +54,8 @@ function createTemporaryAgents(stateDir: string): TemporaryAgents {
   }
   process.on('exit', kill);
   return {
-    launch(spec, secrets, heard) {
-      const agent = launchAgent(spec, mark, secrets, heard);
+    launch(spec, secrets, heard, contain) {
+      const agent = launchAgent(spec, mark, secrets, DEFAULTS.limits, heard, contain);
       if (isOver)
         agent.kill(); // requested after the end
       else if (agent.pid !== undefined) running.childStarted(agent.pid);

@@ -1,18 +1,23 @@
 // `switchboard agents test`: checks whether an agent starts, and lists its capabilities.
 import type { InitializeResult } from '../../acp/shapes.ts';
+import { type Asking, knownAgent } from '../../agents/asking.ts';
 import type { AgentSpec } from '../../agents/defaults.ts';
 import { secretsOf } from '../../app/launch.ts';
+import { bundledCatalogue } from '../../app/package-files.ts';
 import { isSame, PLAIN, type SelectedDialect } from '../../dialects/select-dialect.ts';
 import type { ProxyError } from '../../errors.ts';
+import type { SandboxLevel } from '../../policy/policy.ts';
 import { startAgent } from '../../proxy/agents/start-in-dialect.ts';
 import { systemClock } from '../../proxy/context.ts';
 import type { Secrets } from '../../redaction/redact.ts';
 import { redactJson } from '../../redaction/redact-json.ts';
 import type { Limits } from '../../wire/frame.ts';
 import { Scanner } from '../../wire/scanner/scanner.ts';
+import { launchContained, sandboxHere } from '../doctor/sandbox-here.ts';
 import { printJson, printJsonOfFailure } from '../output.ts';
 import { resolveConfig } from '../resolve-config.ts';
 import type { AgentsFlags } from './agents.ts';
+import { ASKS, describeProbe, type Probe } from './probe-asking.ts';
 import { type Launch, untilInterrupted } from './temporary-agents.ts';
 
 const EXIT = { ok: 0, timeout: 3, unavailable: 7 } as const;
@@ -25,6 +30,11 @@ type Tested = {
   /** Undefined for ACP in lines. */
   readonly dialect?: SelectedDialect;
   readonly error?: ProxyError;
+  /** The level of the sandbox that it was started in. */
+  readonly sandbox?: SandboxLevel;
+  /** What the catalogue knows about its permission requests. */
+  readonly asks?: Asking;
+  readonly probe?: Probe;
 };
 
 /** Agents offer terminal logins only to clients that support them, as `switchboard auth` does. */
@@ -35,12 +45,24 @@ const TEST_PARAMS = JSON.stringify({
 });
 
 /** Starts each agent, or the named one, initializes it, reports its capabilities and stops it. */
-export async function testAgents(name: string | undefined, flags: AgentsFlags): Promise<number> {
+export async function testAgents(name: string | undefined, flags: AgentsFlags & { readonly probe?: boolean }): Promise<number> {
   const { config, stateDir } = await resolveConfig({ ...flags, ...(name !== undefined && { agent: name }) });
   const secrets = await secretsOf(config);
+  const catalogue = bundledCatalogue();
+  const sandbox = await sandboxHere(config, stateDir);
   const tested = await untilInterrupted(stateDir, async (launch) => {
     const all: Tested[] = [];
-    for (const spec of config.agents) all.push(await testAgent(spec, config.limits, secrets, launch));
+    for (const spec of config.agents) {
+      const tested = await testAgent(spec, config.limits, secrets, launchContained(launch, sandbox));
+      const asks = knownAgent(catalogue, spec, tested.result?.agentInfo?.name)?.asks;
+      const probe = flags.probe && tested.ok ? await (await import('./probe-asking.ts')).probeAsking(spec.name, flags) : undefined;
+      all.push({
+        ...tested,
+        ...(sandbox.isContained(spec) && { sandbox: sandbox.containment(spec).level }),
+        ...(asks && { asks }),
+        ...(probe && { probe }),
+      });
+    }
     return all;
   });
   const failed = tested.find(({ ok }) => !ok);
@@ -100,8 +122,12 @@ export function testAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, lau
   });
 }
 
-function describe({ agent, ok, startMs, result, error, dialect }: Tested): string {
-  if (!ok) return [`${agent}: FAILED. ${error?.message}`, ...stderrOf(error).map((line) => `  | ${line}`)].join('\n');
+function describe({ agent, ok, startMs, result, error, dialect, sandbox, asks, probe }: Tested): string {
+  if (!ok)
+    return [
+      `${agent}: FAILED${sandbox ? ` in its sandbox (${sandbox})` : ''}. ${error?.message}`,
+      ...stderrOf(error).map((line) => `  | ${line}`),
+    ].join('\n');
   const info = result?.agentInfo;
   const methods = result?.authMethods ?? [];
   return [
@@ -110,7 +136,20 @@ function describe({ agent, ok, startMs, result, error, dialect }: Tested): strin
     `  capabilities  ${offered(result?.agentCapabilities ?? {}).join(', ') || 'baseline'}`,
     ...(dialect ? [`  dialect       ${dialect.dialect}, framing ${dialect.framing}`] : []),
     `  logins        ${methods.map((method) => `${method.id} (${method.name})`).join(', ') || 'none'}`,
+    ...(sandbox ? [`  sandbox       ${sandbox}`] : []),
+    `  permission    ${asks ? asksText(asks) : `not known; to find out, run: switchboard agents test ${agent} --probe`}`,
+    ...(probe ? [`  probe         ${describeProbe(probe)}`] : []),
   ].join('\n');
+}
+
+/** Whether it asks before it acts, as far as the catalogue knows. */
+export function asksText(asks: Asking): string {
+  const { byDefault, underPolicy, note } = asks;
+  const words =
+    byDefault === underPolicy
+      ? ASKS[byDefault]
+      : `${ASKS[underPolicy]} under a policy, which starts it so; by itself it ${ASKS[byDefault]}`;
+  return note === undefined ? words : `${words} (${note})`;
 }
 
 /** The paths of supported capabilities: `loadSession`, `promptCapabilities.image`, … */

@@ -1,19 +1,23 @@
 // `switchboard compare`: sends one prompt to several agents at once, each in its own session and, with --write, its own directory.
 
+import { inheritedEnvironment } from '../../agents/environment.ts';
 import { NO_LISTENER } from '../../app/events.ts';
 import { VERSION } from '../../app/package-files.ts';
 import type { PolicyFlags } from '../../app/policy.ts';
-import { type AgentSessions, openAgentSessions, type PermissionRequest } from '../../client/sessions.ts';
+import type { DescribedPermission } from '../../client/describe-permission.ts';
+import { type AgentSessions, openAgentSessions } from '../../client/sessions.ts';
 import type { PolicySource } from '../../config/config.ts';
 import { redactJson } from '../../redaction/redact-json.ts';
 import { CommandFailure } from '../failure.ts';
 import { startInProcessProxy } from '../in-process-proxy.ts';
 import { onInterrupts } from '../interrupts.ts';
 import { notice, printJson } from '../output.ts';
+import { type Approval, approvalOf, createApprover } from '../run/approve.ts';
 import { describeFailure } from '../run/explain-failure.ts';
 import { createFiles, type Files } from '../run/files.ts';
 import { createPaint } from '../run/paint.ts';
 import { readPrompt } from '../run/prompt-input.ts';
+import { createTurnFacts, EXIT, exitCodeOf, type TurnFacts } from '../run/turns.ts';
 import { type Outcome, type Place, printReport } from './report.ts';
 import { makeDirectories, type WorkDirectories, type WorkDirectory } from './work-directory.ts';
 
@@ -21,13 +25,12 @@ export type CompareFlags = Omit<PolicyFlags, 'isInteractive'> & {
   readonly agent?: readonly string[];
   readonly config?: string;
   readonly write?: true;
+  readonly approve?: Approval;
   readonly into?: string;
   readonly discard?: true;
   readonly timeout?: number;
   readonly json?: true;
 };
-
-const EXIT = { ok: 0, failed: 1, usage: 2, timeout: 3, interrupted: 130 } as const;
 
 /** The user cannot answer while several agents work. Each may change files in its own directory; policies decide the rest. */
 const WITH_WRITE: PolicySource = {
@@ -46,10 +49,27 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
   const prompt = await readPrompt(words, process.stdin, 'switchboard compare "your prompt" -a ONE -a TWO');
   const refused = new Map<string, string[]>();
   const refuse = (agent: string, what: string) => void refused.set(agent, [...(refused.get(agent) ?? []), what]);
-  const onDecision: typeof NO_LISTENER.onDecision = ({ agent, verdict, summary }) => verdict === 'deny' && refuse(agent, summary);
+  const facts = new Map<string, TurnFacts>();
+  const factsOf = (agent: string): TurnFacts => {
+    const known = facts.get(agent) ?? createTurnFacts();
+    facts.set(agent, known);
+    return known;
+  };
+  const stalled = new Set<string>();
+  const onDecision: typeof NO_LISTENER.onDecision = (entry) => {
+    const { agent, verdict, outcome, option, mode, summary } = entry;
+    if (verdict !== 'deny' || mode === 'observe') return;
+    if (outcome === 'noticed') factsOf(agent).isViolation ||= option === 'cancel' || option === 'kill';
+    else if (outcome === 'prevented') refuse(agent, summary);
+  };
+  const approval = approvalOf(flags);
   const proxy = await startInProcessProxy(
-    { ...rest, agents: wanted, isInteractive: false },
-    { isReadOnly: !flags.write, policies: flags.write ? [WITH_WRITE] : [], events: { ...NO_LISTENER, onDecision } },
+    { ...rest, agents: wanted, isInteractive: approval !== 'none' },
+    {
+      isReadOnly: !flags.write,
+      policies: flags.write ? [WITH_WRITE] : [],
+      events: { ...NO_LISTENER, onDecision, onStallCancel: (sessionId) => void stalled.add(sessionId) },
+    },
   );
   const over = new AbortController();
   const interrupts = onInterrupts(() => {
@@ -74,14 +94,18 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
     const names = proxy.config.agents.map(({ name }) => name);
     if (names.length < 2)
       throw new CommandFailure(EXIT.usage, 'only one agent is configured', 'to add another, run: switchboard agents add');
-    const directories = canWrite ? await makeDirectories(process.cwd(), names, flags.into) : undefined;
+    const environment = inheritedEnvironment(process.env, 'all', proxy.config.secretVariables);
+    const directories = canWrite ? await makeDirectories(process.cwd(), names, flags.into, environment) : undefined;
     for (const [name, { kind, root }] of directories?.byAgent ?? []) notice(`${name} works in a ${kind}: ${root}`);
     const work = Promise.all(
       names.map((name) => {
         const directory = directories?.byAgent.get(name);
         const cwd = directory?.cwd ?? process.cwd();
         const files = createFiles(cwd, { canWrite, canReadAll: false });
-        const permission = ({ title, options }: PermissionRequest) => {
+        const approver = createApprover(approval, name, cwd);
+        const permission = ({ title, options }: DescribedPermission, params: unknown) => {
+          const approved = approver.choose(params);
+          if (approved) return approved.optionId;
           refuse(name, title);
           return options.find(({ kind }) => kind === 'reject_once')?.optionId;
         };
@@ -96,9 +120,10 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
       throw error;
     });
     const places = await settle(directories, flags);
-    const outcomes = turns.map(({ exitCode, ...turn }): Outcome => {
+    const codes = turns.map((turn) => codeOf(turn, { ...factsOf(turn.agent), isRefused: refused.has(turn.agent) }, stalled));
+    const outcomes = turns.map(({ exitCode: _, ...turn }, index): Outcome => {
       const place = places.get(turn.agent);
-      return { ...turn, ok: exitCode === EXIT.ok, refused: refused.get(turn.agent) ?? [], ...(place && { directory: place }) };
+      return { ...turn, ok: codes[index] === EXIT.ok, refused: refused.get(turn.agent) ?? [], ...(place && { directory: place }) };
     });
     const shown = redactJson(outcomes, proxy.secrets.redact) as readonly Outcome[];
     if (flags.json) printJson({ prompt, outcomes: shown });
@@ -107,7 +132,7 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
         process.stdout.write(text);
       });
     if (over.signal.aborted) return EXIT.interrupted;
-    return turns.find(({ exitCode }) => exitCode !== EXIT.ok)?.exitCode ?? EXIT.ok;
+    return codes.find((code) => code !== EXIT.ok) ?? EXIT.ok;
   } finally {
     agents.close();
     await proxy.close();
@@ -119,10 +144,17 @@ type TurnContext = {
   readonly over: AbortSignal;
   readonly timeoutS: number | undefined;
   readonly opened: (sessionId: string) => void;
-  readonly permission: (request: PermissionRequest) => string | undefined;
+  readonly permission: (request: DescribedPermission, params: unknown) => string | undefined;
 };
 
 type TurnTaken = Omit<Outcome, 'ok' | 'refused' | 'directory'> & { readonly exitCode: number };
+
+/** A failure of its own first, then what the turn was cancelled or refused for. */
+function codeOf({ exitCode, result, sessionId }: TurnTaken, facts: TurnFacts, stalled: ReadonlySet<string>): number {
+  if (facts.isViolation) return EXIT.denied;
+  if (exitCode !== EXIT.ok) return exitCode;
+  return exitCodeOf(result, { ...facts, isStalled: sessionId !== undefined && stalled.has(sessionId) });
+}
 
 /** Never rejects: a failing agent is part of the comparison. */
 async function takeTurn(agents: AgentSessions, agent: string, cwd: string, prompt: string, context: TurnContext): Promise<TurnTaken> {
@@ -136,11 +168,12 @@ async function takeTurn(agents: AgentSessions, agent: string, cwd: string, promp
     let firstWordsMs: number | undefined;
     const turn = await agents.prompt(sessionId, prompt, {
       signal,
-      progress(words) {
+      progress({ text: words, kind }) {
+        if (kind === 'thought' || kind === 'plan') return;
         firstWordsMs ??= Math.round(performance.now() - began);
         text += words;
       },
-      permission: async (request) => context.permission(request),
+      permission: async (request, _, params) => context.permission(request, params),
     });
     const durationMs = Math.round(performance.now() - began);
     const isLate = late?.aborted === true && !context.over.aborted;

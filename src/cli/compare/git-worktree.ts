@@ -12,8 +12,12 @@ const MAX_OUTPUT = 64 * 1024 * 1024;
 const NOBODY = { NAME: 'switchboard', EMAIL: 'switchboard@localhost' };
 const STATUS: Readonly<Record<string, Change['status']>> = { A: 'added', D: 'deleted' };
 
-/** Returns a function that creates worktrees of the repository around `cwd`; undefined without a repository or a commit. */
-export async function repositoryAt(cwd: string): Promise<((root: string) => Promise<WorkDirectory>) | undefined> {
+/** `inherited`: git's environment; filters that a repository names run with it. Returns a function that creates worktrees of the repository around `cwd`; undefined without a repository or a commit. */
+export async function repositoryAt(
+  cwd: string,
+  inherited: NodeJS.ProcessEnv,
+): Promise<((root: string) => Promise<WorkDirectory>) | undefined> {
+  const git = gitIn(inherited);
   const place = await git(cwd, 'rev-parse', '--show-toplevel', '--show-prefix', '--verify', 'HEAD').catch(() => undefined);
   if (place === undefined) return undefined;
   const [top = '', prefix = ''] = place.split('\n');
@@ -38,7 +42,7 @@ export async function repositoryAt(cwd: string): Promise<((root: string) => Prom
       discard: joinWords(['git', 'worktree', 'remove', '--force', root]),
       changes: () =>
         putBack(path.join(root, '.git'), pointer)
-          .then(() => changesSince(base, root, inside))
+          .then(() => changesSince(git, base, root, inside))
           .catch(() => undefined),
       async remove() {
         await git(top, 'worktree', 'remove', '--force', root).catch(async () => {
@@ -60,7 +64,7 @@ async function putBack(file: string, pointer: string): Promise<void> {
 }
 
 /** Compares with the files at the start, whatever the agent has staged or committed. */
-async function changesSince(base: string, root: string, inside: readonly string[]): Promise<readonly Change[]> {
+async function changesSince(git: Git, base: string, root: string, inside: readonly string[]): Promise<readonly Change[]> {
   await git(root, ...inside, 'add', '--intent-to-add', '.'); // includes new files in every diff, ours and the user's
   const diff = ['diff', '--no-ext-diff', '--no-renames', '--name-status', '-z', base];
   const words = names(await git(root, ...inside, ...diff));
@@ -74,14 +78,14 @@ const names = (output: string): string[] => output.split('\0').filter((name) => 
 /** Runs nothing that a repository brings: no hooks, no file monitor, and no settings of nested repositories. */
 const HARMLESS = ['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'diff.ignoreSubmodules=dirty'].flatMap((setting) => ['-c', setting]);
 
-async function git(cwd: string, ...args: readonly string[]): Promise<string> {
-  const { GIT_DIR, GIT_WORK_TREE, GIT_INDEX_FILE, GIT_PREFIX, ...inherited } = process.env;
+type Git = (cwd: string, ...args: readonly string[]) => Promise<string>;
+
+function gitIn({ GIT_DIR, GIT_WORK_TREE, GIT_INDEX_FILE, GIT_PREFIX, ...inherited }: NodeJS.ProcessEnv): Git {
   const somebody = Object.entries(NOBODY).flatMap(([key, value]) =>
     [`GIT_AUTHOR_${key}`, `GIT_COMMITTER_${key}`].map((name) => [name, value]),
   );
   const env = { ...inherited, ...Object.fromEntries(somebody), LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0' };
-  const { stdout } = await promisify(execFile)('git', [...HARMLESS, ...args], { cwd, env, maxBuffer: MAX_OUTPUT });
-  return stdout;
+  return async (cwd, ...args) => (await promisify(execFile)('git', [...HARMLESS, ...args], { cwd, env, maxBuffer: MAX_OUTPUT })).stdout;
 }
 
 function refused(error: { readonly stderr?: string; readonly message: string }): never {

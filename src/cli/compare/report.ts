@@ -1,5 +1,5 @@
 // The report: each agent's answer, a table, and where the changes are.
-import type { Usage } from '../../client/sessions.ts';
+import type { Usage } from '../../client/turn-record.ts';
 import { printTable } from '../output.ts';
 import type { Paint } from '../run/paint.ts';
 import type { Change } from './work-directory.ts';

@@ -30,7 +30,12 @@ export type WorkDirectories = {
 };
 
 /** `into` is the parent of all directories; default: a new temporary directory. */
-export async function makeDirectories(cwd: string, agents: readonly string[], into: string | undefined): Promise<WorkDirectories> {
+export async function makeDirectories(
+  cwd: string,
+  agents: readonly string[],
+  into: string | undefined,
+  environment: NodeJS.ProcessEnv,
+): Promise<WorkDirectories> {
   const around = into === undefined ? await temporary(cwd) : await given(cwd, into);
   const byAgent = new Map<string, WorkDirectory>();
   const directories: WorkDirectories = {
@@ -44,7 +49,7 @@ export async function makeDirectories(cwd: string, agents: readonly string[], in
     },
   };
   try {
-    const make = (await repositoryAt(cwd)) ?? (await copyOf(cwd));
+    const make = (await repositoryAt(cwd, environment)) ?? (await copyOf(cwd));
     for (const name of agents) byAgent.set(name, await make(path.join(around, name)));
     return directories;
   } catch (error) {

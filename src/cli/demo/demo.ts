@@ -15,6 +15,7 @@ import { crash, hostTool, records, theEnd, twoAgents } from './steps.ts';
 export type DemoFlags = { readonly fast?: boolean };
 
 const TOUR_MS = 120_000;
+const LATE_SIGNAL_MS = 200;
 
 /** Walks through the tour; returns the exit code. */
 export async function demo(flags: DemoFlags): Promise<number> {
@@ -30,14 +31,19 @@ export async function demo(flags: DemoFlags): Promise<number> {
   });
   let root: string | undefined;
   let editor: Editor | undefined;
+  let ends: readonly Promise<number>[] = [];
   try {
     root = await mkdtemp(path.join(await realpath(os.tmpdir()), 'switchboard-demo-'));
     const place = await furnish(root, over.signal);
     const listener = createClientListener();
     editor = startClient(place.project, place.env, ['--policy', place.policy], listener);
     const walked = walk(page, createStage(page, editor, listener, place));
-    return await Promise.race([walked, ...interruptions(over.signal)]);
+    ends = interruptions(over.signal);
+    return await Promise.race([walked, ...ends]);
   } catch (error) {
+    // The terminal also sends Ctrl-C to the command that the tour runs, and its end may be noticed before our own signal.
+    const late = await Promise.race([...ends.slice(0, 2), delay(LATE_SIGNAL_MS, undefined)]);
+    if (late !== undefined) return late;
     over.abort();
     await editor?.stop(); // its last messages come after the end of the connection
     throw failed(error, editor);

@@ -1,5 +1,6 @@
 // Prints the tour: plain lines, in colour on a terminal that supports it, and slowly enough for a person to read.
 import { setTimeout as delay } from 'node:timers/promises';
+import { createSerialQueue } from '../../serial-queue.ts';
 import { createPaint, type Paint } from '../run/paint.ts';
 
 export type Page = {
@@ -47,16 +48,16 @@ const MARKS: Readonly<Record<string, keyof Omit<Paint, 'foreign'>>> = {
 export function createPage({ write, isTerminal, columns, env, isPaced, signal }: PageOptions): Page {
   const paint = createPaint(isTerminal, env);
   let step = 0;
-  let work: Promise<unknown> = Promise.resolve();
+  const lines = createSerialQueue();
 
   function put(text: string): void {
     if (signal.aborted) return;
     if (!isPaced) return write(`${text}\n`);
-    work = work.then(() => {
-      write(`${text}\n`);
+    const written = lines.run(() => {
+      if (!signal.aborted) write(`${text}\n`);
       return delay(LINE_MS, undefined, { signal });
     });
-    work.catch(() => {}); // interrupted; the caller that awaits it gets the error
+    written.catch(() => {}); // interrupted; `shown` reports it
   }
 
   const body = (mark: string, text: string, colour: (text: string) => string = (plain) => plain) => {
@@ -77,8 +78,7 @@ export function createPage({ write, isTerminal, columns, env, isPaced, signal }:
     plain: (text) => put(text),
     command: (line, what) => put(`${INDENT}${paint.cyan(line)}  ${paint.dim(what)}`),
     async shown() {
-      await work;
-      if (isPaced) await delay(REST_MS, undefined, { signal });
+      if (isPaced) await lines.run(() => delay(REST_MS, undefined, { signal }));
     },
   };
 }

@@ -14,7 +14,7 @@ export async function crash(stage: Stage): Promise<void> {
   const before = await whoAmI();
 
   const isTalking = stage.spoke('builder');
-  const [outcome, beside] = await Promise.all([
+  const [outcome, output] = await Promise.all([
     stage.prompt('builder', '/slow 60').catch((error: unknown) => error),
     stage.prompt('sketcher', '/slow 0.5'),
     isTalking.then(() => {
@@ -24,7 +24,7 @@ export async function crash(stage: Stage): Promise<void> {
   ]);
   expect(outcome instanceof RequestError, 'the open turn should fail with an error');
   page.line('error', outcome.message);
-  const pieces = beside.trim().split('\n');
+  const pieces = output.trim().split('\n');
   expect(pieces.at(-1) === 'Done.', 'the other agent should finish its turn');
   page.line('sketcher', `kept streaming: ${pieces.length} chunks, none lost`);
 
@@ -34,15 +34,15 @@ export async function crash(stage: Stage): Promise<void> {
   page.line('builder', `next prompt: process ${after.pid}, the same session, turn ${after.turns}`);
 }
 
-// A host tool for every agent: here `ask_user`, for an agent that has no such tool.
+// A host tool for every agent: here `ask_question`, for an agent that has no such tool.
 export async function hostTool(stage: Stage): Promise<void> {
   const { page, permissionRequests } = stage;
   page.heading('Host tools for every agent, over MCP');
   const call = { question: 'Which colour should the shed have?', choices: ['Green', 'Red'] };
-  page.line('sketcher', 'calls the host tool ask_user');
+  page.line('sketcher', 'calls the host tool ask_question');
   stage.willAnswer('Green');
   const before = permissionRequests.length;
-  const answer = await stage.prompt('sketcher', `/call switchboard ask_user ${JSON.stringify(call)}`);
+  const answer = await stage.prompt('sketcher', `/call switchboard ask_question ${JSON.stringify(call)}`);
   page.line('sketcher', `got the answer: ${answer.trim()}`);
   expect(permissionRequests.length === before + 1, 'the question should reach the editor');
   expect(answer.includes('answered: Green'), 'the answer should reach the agent');

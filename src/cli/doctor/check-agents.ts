@@ -1,13 +1,15 @@
 // Checks the agents: the program exists, is the expected one, starts and answers.
+
+import { knownAgent, withAsking } from '../../agents/asking.ts';
+import { agentBehind, type Catalogue, suitsNode } from '../../agents/catalogue.ts';
 import type { AgentSpec } from '../../agents/defaults.ts';
 import { isOurProxy } from '../../agents/recursion.ts';
 import { secretsOf } from '../../app/launch.ts';
 import type { Config } from '../../config/config.ts';
-import { agentBehind, type Catalogue, suitsNode } from '../../setup/catalogue.ts';
 import { type Around, DESKTOP_PATH, findProgram, isNodeScript } from '../../setup/find-program.ts';
 import { drift } from '../../setup/import-agents.ts';
 import type { Launch } from '../agents/temporary-agents.ts';
-import { testAgent } from '../agents/test-agents.ts';
+import { asksText, testAgent } from '../agents/test-agents.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** CodeCompanion gives an agent 20 s, and the switchboard must answer before that. */
@@ -17,16 +19,25 @@ const SLOW_MS = 10_000;
 export async function checkAgents(config: Config, catalogue: Catalogue, around: Around, launch: Launch | undefined): Promise<Finding[]> {
   const secrets = await secretsOf(config);
   const attempt: Attempt | undefined = launch && ((spec) => testAgent(spec, config.limits, secrets, launch));
-  const all = await Promise.all(config.agents.map((spec) => checkAgent(spec, catalogue, around, attempt)));
+  const usable = config.agents.filter(({ unusable }) => !unusable); // the check of the configuration reports the others
+  const all = await Promise.all(usable.map((spec) => checkAgent(spec, catalogue, around, attempt, config.policies.length > 0)));
   return all.flat();
 }
 
 /** Starts an agent briefly. */
 type Attempt = (spec: AgentSpec) => ReturnType<typeof testAgent>;
 
-async function checkAgent(spec: AgentSpec, catalogue: Catalogue, around: Around, attempt: Attempt | undefined): Promise<Finding[]> {
+async function checkAgent(
+  spec: AgentSpec,
+  catalogue: Catalogue,
+  around: Around,
+  attempt: Attempt | undefined,
+  hasPolicy: boolean,
+): Promise<Finding[]> {
   const { name, command, args } = spec;
   const remove = `switchboard agents remove ${name}`;
+  if (spec.remote)
+    return attempt ? [await start(spec, catalogue, attempt)] : [ok('agent.remote', `agent "${name}": ${spec.remote.address}`)];
   if (isOurProxy(command, args))
     return [
       problem('agent.loop', `agent "${name}" is switchboard itself`, 'Recursive configuration: switchboard would start itself', remove),
@@ -38,7 +49,26 @@ async function checkAgent(spec: AgentSpec, catalogue: Catalogue, around: Around,
   }
   const stale = drift(spec, catalogue).map((text) => warning('agent.drift', `agent "${name}" is outdated`, text, renew(spec, catalogue)));
   const started = attempt ? [await start(spec, catalogue, attempt)] : [ok('agent.command', `agent "${name}": ${program}`)];
-  return [...started, ...visible(name, command, program, around), ...oldNode(spec, program, catalogue), ...stale];
+  return [
+    ...started,
+    asks(spec, catalogue, hasPolicy),
+    ...visible(name, command, program, around),
+    ...oldNode(spec, program, catalogue),
+    ...stale,
+  ];
+}
+
+/** Whether the agent asks before it acts: a policy can only decide what it is asked. */
+function asks(spec: AgentSpec, catalogue: Catalogue, hasPolicy: boolean): Finding {
+  const asking = knownAgent(catalogue, spec)?.asks;
+  const { changes } = withAsking(spec, asking);
+  const settings = hasPolicy && changes.length > 0 ? `; switchboard changes how it starts: ${changes.join(', ')}` : '';
+  const known = asking ? `${asksText(asking)}${settings}` : 'is not in the catalogue: nobody knows whether it asks before it acts';
+  const what = `agent "${spec.name}" ${known}`;
+  const level = hasPolicy ? asking?.underPolicy : asking?.byDefault;
+  if (!hasPolicy || level === 'everything') return ok('agent.asks', what);
+  const why = 'the policy can only decide what it is asked';
+  return warning('agent.asks', what, why, `see what it does without asking: switchboard agents test ${spec.name} --probe`);
 }
 
 /** The command that sets the agent up again, if the catalogue knows it. */

@@ -3,6 +3,7 @@
 import { SetupFailure } from '../../app/api.ts';
 import { readLayers } from '../../app/policy-layers.ts';
 import { managedPolicyFile } from '../../config/config.ts';
+import { disabledNames } from '../../config/layer.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../../config/load.ts';
 import { ConfigError, renderProblem } from '../../config/problems.ts';
 import type { Layer } from '../../policy/rules/layers.ts';
@@ -19,7 +20,7 @@ const WHOSE: Readonly<Record<Layer['name'], string>> = {
 /** Without a usable configuration, the other checks are skipped. */
 export async function checkConfig(here: LoadOptions): Promise<{ readonly findings: Finding[]; readonly loaded: LoadedConfig | undefined }> {
   try {
-    const loaded = await loadConfig(here);
+    const loaded = await loadConfig({ ...here, isPerAgent: true });
     const notices = loaded.notices.map((text) =>
       warning('config.ignored', 'part of a configuration file is ignored', text, 'switchboard config path'),
     );
@@ -27,8 +28,27 @@ export async function checkConfig(here: LoadOptions): Promise<{ readonly finding
       const none = warning('config', 'no configuration found', 'switchboard uses the built-in demo agents', 'switchboard init');
       return { findings: [none, ...notices], loaded: undefined };
     }
+    const off = disabledNames(loaded.layer).map((name) =>
+      warning(
+        'agent.disabled',
+        `agent "${name}" is switched off`,
+        '"enabled": false in its entry',
+        `remove "enabled" from agent_servers.${name} to use it`,
+      ),
+    );
+    const unresolved = [...loaded.unresolved].flatMap(([name, problems]) =>
+      problems.map((one) =>
+        problem('agent.reference', `agent "${name}" cannot be used`, renderProblem(one), 'set the variable, or change the entry'),
+      ),
+    );
     return {
-      findings: [ok('config', `the configuration is valid: ${loaded.files.join(', ')}`), ...notices, ...(await checkPolicy(loaded, here))],
+      findings: [
+        ok('config', `the configuration is valid: ${loaded.files.join(', ')}`),
+        ...notices,
+        ...off,
+        ...unresolved,
+        ...(await checkPolicy(loaded, here)),
+      ],
       loaded,
     };
   } catch (error) {

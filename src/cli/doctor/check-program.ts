@@ -1,8 +1,8 @@
 // Checks switchboard itself: the Node version, the installation, the clock, the age of the agent catalogue.
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { catalogueDate } from '../../agents/catalogue.ts';
 import { packageFile } from '../../app/package-files.ts';
-import { catalogueDate } from '../../setup/catalogue.ts';
 import { readPackage } from '../../setup/find-program.ts';
 import { temporaryInstall } from '../setup/connect.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';

@@ -1,12 +1,12 @@
 // Checks our own files: writable, private, no leftovers.
-import { accessSync, constants, readdirSync, rmSync, type Stats, statSync } from 'node:fs';
+import { readdirSync, rmSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import { describeDaemons, livingDaemons } from '../../agents/daemons.ts';
 import { isRunning, readRunningRecords } from '../../agents/running-record.ts';
 import { auditFile } from '../../audit/audit.ts';
 import { verifyAudit } from '../../audit/verify-audit.ts';
 import { isAbsent } from '../../config/watch-files.ts';
-import { replaceFile } from '../../private-files.ts';
+import { makeDirectory, replaceFile } from '../../private-files.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 export async function checkState(dir: string, platform: NodeJS.Platform): Promise<Finding[]> {
@@ -18,19 +18,40 @@ export async function checkState(dir: string, platform: NodeJS.Platform): Promis
 function writable(dir: string): Finding {
   const elsewhere = 'set SWITCHBOARD_HOME to a writable directory';
   const why = 'switchboard cannot store sessions, capabilities and decisions';
-  // The directory is created on first use; until then its nearest existing parent counts.
-  for (let at = dir; ; at = path.dirname(at))
-    try {
-      if (!statSync(at).isDirectory()) return problem('state.writable', `${at} is not a directory`, why, elsewhere);
-      accessSync(at, constants.W_OK);
-      if (at === dir) tryToWrite(dir);
-      return ok('state.writable', `the state directory is ${dir}`);
-    } catch (error) {
-      if (isAbsent(error) && at !== path.dirname(at)) continue;
-      const { code = 'unknown' } = error as NodeJS.ErrnoException;
-      if (code !== 'ENOSPC' && code !== 'EDQUOT') return problem('state.writable', `${at} is not writable (${code})`, why, elsewhere);
-      return problem('state.writable', `the disk of ${at} is full (${code})`, why, `free some space (df -h ${at}), or ${elsewhere}`);
-    }
+  const above = firstMissing(dir);
+  try {
+    makeDirectory(dir); // as the first session does
+    if (!statSync(dir).isDirectory()) return problem('state.writable', `${dir} is not a directory`, why, elsewhere);
+    tryToWrite(dir);
+    const blocked = OUR_FILES.map((name) => path.join(dir, name)).find((file) => stat(file)?.isDirectory());
+    if (blocked !== undefined) return problem('state.writable', `${blocked} is a directory`, why, `remove it, or ${elsewhere}`);
+    return ok('state.writable', `the state directory is ${dir}`);
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    const [at] = ((error as NodeJS.ErrnoException).path ?? dir).split(`${path.sep}doctor.probe`);
+    if (code === 'ENOTDIR' || code === 'EEXIST')
+      return problem('state.writable', `${notDirectory(dir)} is not a directory`, why, elsewhere);
+    if (code !== 'ENOSPC' && code !== 'EDQUOT') return problem('state.writable', `${at} is not writable (${code})`, why, elsewhere);
+    return problem('state.writable', `the disk of ${at} is full (${code})`, why, `free some space (df -h ${at}), or ${elsewhere}`);
+  } finally {
+    // The doctor leaves nothing behind.
+    if (above !== undefined && stat(above)) rmSync(above, { recursive: true, force: true });
+  }
+}
+
+const OUR_FILES = ['sessions.jsonl', 'capabilities.json', 'audit.jsonl'];
+
+/** The outermost directory that would be created for this one; undefined if it exists. */
+function firstMissing(dir: string): string | undefined {
+  let missing: string | undefined;
+  for (let at = dir; stat(at) === undefined && at !== path.dirname(at); at = path.dirname(at)) missing = at;
+  return missing;
+}
+
+/** The part of the path that is a file. */
+function notDirectory(dir: string): string {
+  for (let at = dir; at !== path.dirname(at); at = path.dirname(at)) if (stat(at)?.isDirectory() === false) return at;
+  return dir;
 }
 
 /** Write permission does not mean that there is space. */

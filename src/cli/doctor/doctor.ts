@@ -1,8 +1,9 @@
 // `switchboard doctor`: checks the setup of this machine. Every finding says what, why and what to do next.
+
+import { bundledCatalogue } from '../../app/package-files.ts';
 import { escapeControls } from '../../control-characters.ts';
 import { placesHere } from '../../setup/editors.ts';
 import { hideByForm } from '../../setup/hide-secrets.ts';
-import { bundledCatalogue } from '../agents/edit-agents.ts';
 import { type Launch, untilInterrupted, withAgents } from '../agents/temporary-agents.ts';
 import { printData } from '../policy/output.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
@@ -11,8 +12,10 @@ import { checkAgents } from './check-agents.ts';
 import { checkConfig } from './check-config.ts';
 import { checkEditors } from './check-editors.ts';
 import { checkProgram } from './check-program.ts';
+import { checkSandbox } from './check-sandbox.ts';
 import { checkState } from './check-state.ts';
 import type { Finding } from './finding.ts';
+import { launchContained, sandboxHere } from './sandbox-here.ts';
 
 export type DoctorFlags = ConfigFlags & { readonly json?: boolean; readonly start?: boolean };
 
@@ -26,10 +29,13 @@ export function findingsOf(flags: DoctorFlags): Promise<readonly Finding[]> {
 async function check(flags: DoctorFlags, launch: Launch): Promise<readonly Finding[]> {
   const here = surroundings(flags);
   const { findings: ofConfig, loaded } = await checkConfig(here);
+  const sandbox = await sandboxHere(loaded?.config, here.stateDir);
+  const start = flags.start === false ? undefined : launchContained(launch, sandbox);
   const all: Finding[] = [
     ...checkProgram(),
     ...ofConfig,
-    ...(loaded ? await checkAgents(loaded.config, bundledCatalogue(), here, flags.start === false ? undefined : launch) : []),
+    ...(loaded ? await checkAgents(loaded.config, bundledCatalogue(), here, start) : []),
+    ...(await checkSandbox(loaded?.config, sandbox, here.stateDir)),
     ...(await checkEditors(placesHere())),
     ...(await checkState(here.stateDir, here.platform)),
   ];

@@ -1,7 +1,7 @@
 // `switchboard policy check FILE`, and how the policy commands read a policy.
 import { readPolicyText } from '../../app/read-policy.ts';
 import { type Loaded, loadPolicy } from '../../policy/format/load.ts';
-import { renderPolicyProblem } from '../../policy/format/problem.ts';
+import { renderProblem } from '../../policy/format/problem.ts';
 import type { PolicyFile } from '../../policy/policy.ts';
 import { countExamples } from '../../policy/rules/examples.ts';
 import { complain, complainAbout, print, printData } from './output.ts';
@@ -10,7 +10,7 @@ export async function policyCheck(file: string, flags: { readonly json?: true })
   const policy = await readPolicyOrComplain(file, flags);
   if (policy === undefined) return 6;
   const { warnings } = await readPolicy(file);
-  const warningTexts = warnings.map(renderPolicyProblem);
+  const warningTexts = warnings.map(renderProblem);
   const counts = { rules: policy.rules.length, examples: countExamples(policy.rules) };
   if (flags.json) printData({ file: policy.file, ...counts }, warningTexts);
   else {

@@ -1,4 +1,5 @@
 // `switchboard policy explain`: the normal form of a request, every rule that concerns it, and the verdict.
+import { statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
@@ -8,6 +9,8 @@ import { type Decision, decide } from '../../policy/decide.ts';
 import { describedAction, describedMeaning, isAction } from '../../policy/described-action.ts';
 import { didYouMean } from '../../policy/format/nearest.ts';
 import { combine } from '../../policy/rules/layers.ts';
+import { sandboxOf, strictestLevel } from '../../policy/rules/settings.ts';
+import { ifNotAsked } from '../../sandbox/profile/explain.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
 import { findBelow } from '../../workspace/find-below.ts';
 import { CommandFailure } from '../failure.ts';
@@ -41,8 +44,11 @@ export async function policyExplain(flags: ExplainFlags): Promise<number> {
   const policy = combine([{ name: 'command-line', policy: file }]);
   const { action, tier } = await requested(flags);
   const decision = decide(policy, action);
-  if (flags.json) printData({ ...decision, tier, asked: shown(action) });
-  else printExplanation(flags.policy, action, decision, tier);
+  const { required, preferred, network } = sandboxOf(policy, flags.agent);
+  const level = strictestLevel([required, preferred]);
+  const contained = ifNotAsked(policy, { level, network }, action, decision, kindOf);
+  if (flags.json) printData({ ...decision, tier, ...(contained && { contained: { level, network, ...contained } }), asked: shown(action) });
+  else printExplanation(flags.policy, action, decision, tier, contained?.text);
   return flags.exitCode && decision.verdict === 'deny' ? DENIED : 0;
 }
 
@@ -96,6 +102,14 @@ function canonicalOr(directory: string): string {
   }
 }
 
+function kindOf(file: string): 'file' | 'directory' | undefined {
+  try {
+    return statSync(file).isDirectory() ? 'directory' : 'file';
+  } catch {
+    return undefined;
+  }
+}
+
 function shown({ kind: action, commands, paths, ...rest }: Action) {
   return {
     action,
@@ -113,7 +127,13 @@ function shown({ kind: action, commands, paths, ...rest }: Action) {
   };
 }
 
-function printExplanation(policy: string, action: Action, decision: Decision, tier: string | undefined): void {
+function printExplanation(
+  policy: string,
+  action: Action,
+  decision: Decision,
+  tier: string | undefined,
+  contained: string | undefined,
+): void {
   const row = (name: string, value: string | undefined) => value !== undefined && value !== '' && print(`${name.padEnd(10)}${value}`);
   row('policy', policy);
   row('agent', action.agent);
@@ -139,6 +159,7 @@ function printExplanation(policy: string, action: Action, decision: Decision, ti
   print('');
   row('verdict', decision.verdict);
   row('because', decision.why);
+  row('contained', contained);
 }
 
 function quoted(word: string): string {

@@ -1,7 +1,7 @@
 // Output of the policy commands: lines for people, one envelope for programs. Escapes control characters from agents, and hides secrets
 // known by form, context or environment.
 import { escapeControls } from '../../control-characters.ts';
-import { type Problem, renderPolicyProblem } from '../../policy/format/problem.ts';
+import { type Problem, renderProblem } from '../../policy/format/problem.ts';
 import { createRedactor, type Redactor } from '../../redaction/redact.ts';
 import { redactJson } from '../../redaction/redact-json.ts';
 import { asCommandFailure, CommandFailure } from '../failure.ts';
@@ -30,7 +30,7 @@ export function printError(code: string, message: string, hint: string, data?: u
 
 /** Prints each problem of a file to stderr, and all of them in the envelope with --json. */
 export function complainAbout(code: string, problems: readonly Problem[], { json }: { readonly json?: true }): void {
-  for (const problem of problems) complain(renderPolicyProblem(problem));
+  for (const problem of problems) complain(renderProblem(problem));
   const [first] = problems;
   if (!json || first === undefined) return;
   const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`;

@@ -20,7 +20,7 @@ export function addPolicyCommands(program: Command, finish: (code: number) => vo
     .command('explain')
     .description('Explain why a request would be allowed, asked or denied; needs no configuration or agent')
     .addOption(policyOption())
-    .requiredOption('--agent <name>', 'the requesting agent; a known name selects how its requests are read')
+    .option('--agent <name>', 'the requesting agent: for rules about one agent, and for how --tool and --frame are read', 'any')
     .option('--command <line>', 'a shell command')
     .option('--path <path>', 'a file path')
     .option('--action <action>', 'the action on the file (default: edit) or tool: delegate, mode')

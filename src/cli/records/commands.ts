@@ -1,6 +1,7 @@
 // The commands that read logs, sessions and recordings. Each command's code is loaded when the command runs.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TailFlags, VerifyFlags } from './audit.ts';
+import type { ChangesFlags } from './changes.ts';
 import type { LogsFlags } from './logs.ts';
 import type { ReplayFlags } from './replay.ts';
 import type { ExportFlags, ListFlags } from './sessions.ts';
@@ -19,6 +20,7 @@ export function addRecordCommands(program: Command, finish: (code: number) => vo
     .addHelpText('after', example("switchboard logs agent:codex 'method:session/*' 'ms>500'"))
     .action(async (terms: string[], flags: LogsFlags) => finish(await (await import('./logs.ts')).logs(terms, flags)));
   addSessionsCommands(program, finish);
+  addChangesCommands(program, finish);
   program
     .command('replay')
     .description('Play back a recording as an ACP agent on stdio; needs no account, API key or network')
@@ -40,7 +42,7 @@ export function addRecordCommands(program: Command, finish: (code: number) => vo
 function addSessionsCommands(program: Command, finish: (code: number) => void): void {
   const sessions = program
     .command('sessions')
-    .description('List, show, export, search and delete the sessions of all agents')
+    .description('List, show, attach to, export, search and delete the sessions of all agents')
     .addHelpText('after', example('switchboard sessions list --since 3d'));
   const load = () => import('./sessions.ts');
   chosen(sessions.command('list').description('List sessions, most recently used first'))
@@ -49,14 +51,20 @@ function addSessionsCommands(program: Command, finish: (code: number) => void): 
   sessions
     .command('show')
     .description('Show the transcript of a session; exit code 4 if there is no such session')
-    .argument('<id>', 'the session id, or its beginning')
+    .argument('<id>', 'the session id, its beginning, or latest: the last one used in this directory, else anywhere')
     .option('--json', 'print JSON')
-    .addHelpText('after', example('switchboard sessions show 0198c2'))
+    .addHelpText('after', example('switchboard sessions show latest'))
     .action(async (id: string, flags: { json?: true }) => finish(await (await load()).showSession(id, flags)));
+  sessions
+    .command('attach')
+    .description('Attach to a session of your daemon: its history, what follows, permission requests, and prompts that you type')
+    .argument('<id>', 'the session id, or its beginning')
+    .addHelpText('after', example('switchboard sessions attach 0198c2'))
+    .action(async (id: string) => finish(await (await import('../daemon/attach-session.ts')).attachSession(id)));
   sessions
     .command('export')
     .description('Print the transcript of a session as a document')
-    .argument('<id>', 'the session id, or its beginning')
+    .argument('<id>', 'the session id, its beginning, or latest: the last one used in this directory, else anywhere')
     .addOption(new Option('--format <format>', 'the document format').choices(['md', 'json', 'html']).default('md'))
     .addHelpText('after', example('switchboard sessions export 0198c2 --format html > session.html'))
     .action(async (id: string, flags: ExportFlags) => finish(await (await load()).exportSession(id, flags)));
@@ -70,6 +78,47 @@ function addSessionsCommands(program: Command, finish: (code: number) => void): 
     .argument('<words...>', 'the words to find; case is ignored')
     .addHelpText('after', example('switchboard sessions search flaky test'))
     .action(async (words: string[], flags: ListFlags) => finish(await (await load()).searchSessions(words, flags)));
+}
+
+function addChangesCommands(program: Command, finish: (code: number) => void): void {
+  const changes = program
+    .command('changes')
+    .description('List, show, apply and drop the changes that wait at the sandbox level "review"')
+    .addHelpText('after', example('switchboard changes show 0198c2'));
+  const load = () => import('./changes.ts');
+  const session = 'the session id, or its beginning';
+  const files = 'only changes of these files, and of files in these directories';
+  changes
+    .command('list')
+    .description('List the sessions whose changes wait, or the changes of one session')
+    .argument('[session]', session)
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('switchboard changes list'))
+    .action(async (id: string | undefined, flags: ChangesFlags) => finish(await (await load()).changesList(id, flags)));
+  changes
+    .command('show')
+    .description('Show the changes of a session as diffs')
+    .argument('<session>', session)
+    .argument('[files...]', files)
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('switchboard changes show 0198c2 src'))
+    .action(async (id: string, named: string[], flags: ChangesFlags) => finish(await (await load()).changesShow(id, named, flags)));
+  changes
+    .command('apply')
+    .description('Apply changes to the project; exit code 5 if the policy denies one, 1 if one conflicts')
+    .argument('<session>', session)
+    .argument('[files...]', files)
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('switchboard changes apply 0198c2 src/index.ts'))
+    .action(async (id: string, named: string[], flags: ChangesFlags) => finish(await (await load()).changesApply(id, named, flags)));
+  changes
+    .command('drop')
+    .description('Drop changes: the project stays as it is')
+    .argument('<session>', session)
+    .argument('[files...]', files)
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('switchboard changes drop 0198c2'))
+    .action(async (id: string, named: string[], flags: ChangesFlags) => finish(await (await load()).changesDrop(id, named, flags)));
 }
 
 function chosen(command: Command): Command {

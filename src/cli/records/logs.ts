@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withoutControls } from '../../control-characters.ts';
 import { nearestOf } from '../../policy/format/nearest.ts';
-import { FILTER_TERMS, type FrameFilter, type FrameRecord, parseFilter } from '../../store/frame-log/frame-filter.ts';
+import { FILTER_TERMS, type FrameFilter, type FrameRecord, parseFilter, type WrongTerm } from '../../store/frame-log/frame-filter.ts';
 import { followRecords, lastFailure, lastRecords } from '../../store/frame-log/read-frames.ts';
 import { CommandFailure } from '../failure.ts';
 import { notice, printJson } from '../output.ts';
@@ -16,12 +16,7 @@ const FAILURE_FRAMES = 50;
 
 export async function logs(terms: readonly string[], flags: LogsFlags): Promise<number> {
   const wanted = parseFilter(terms);
-  if (typeof wanted !== 'function')
-    throw new CommandFailure(
-      2,
-      `"${wanted.wrong}" is not a filter`,
-      nearestOf(wanted.wrong.replace(/(?<=[:<>]).*/, ''), FILTER_TERMS, 'filters'),
-    );
+  if (typeof wanted !== 'function') throw wrongFilter(wanted);
   const count = Number(flags.lines ?? 200);
   if (!Number.isInteger(count) || count < 0) throw new CommandFailure(2, `--lines expects a whole number, not "${flags.lines}"`);
   const dir = path.join(surroundings({}).stateDir, 'frames');
@@ -36,6 +31,11 @@ export async function logs(terms: readonly string[], flags: LogsFlags): Promise<
         : `no matching records in ${dir}; log.frames may be "off"`,
     );
   return 0;
+}
+
+function wrongFilter({ wrong, value, values }: WrongTerm): CommandFailure {
+  const hint = values ? nearestOf(value, values, 'values') : nearestOf(wrong.replace(/^!|(?<=[:<>]).*/g, ''), FILTER_TERMS, 'filters');
+  return new CommandFailure(2, values ? `"${wrong}" has an unknown value` : `"${wrong}" is not a filter`, hint);
 }
 
 /** Runs until the reader closes stdout. */

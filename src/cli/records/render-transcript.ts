@@ -1,4 +1,5 @@
 // Renders a transcript as text, Markdown or HTML.
+import { type SessionRecord, toolsText } from '../../store/sessions/session-records.ts';
 import type { TranscriptRecord } from '../../store/transcripts/transcript-record.ts';
 
 type About = {
@@ -7,6 +8,7 @@ type About = {
   readonly cwd?: string | undefined;
   readonly title?: string | undefined;
   readonly created: string;
+  readonly tools?: SessionRecord['tools'];
 };
 type Part = { readonly heading: string; readonly body: string; readonly isCode?: boolean };
 
@@ -55,11 +57,12 @@ export function wordsOf(record: TranscriptRecord): string {
 }
 
 const titleOf = ({ title, sessionId }: About): string => title ?? `Session ${sessionId}`;
-const factsOf = ({ sessionId, agent, cwd, created }: About): string[] => [
+const factsOf = ({ sessionId, agent, cwd, created, tools }: About): string[] => [
   `session ${sessionId}`,
   `agent ${agent}`,
   ...(cwd === undefined ? [] : [`directory ${cwd}`]),
   `opened ${created}`,
+  ...(tools ? [`host tools: ${[toolsText(tools), ...(tools.names ? [tools.names.join(', ')] : [])].join(': ')}`] : []),
 ];
 
 function partsOf(transcript: readonly TranscriptRecord[]): Part[] {

@@ -1,5 +1,6 @@
 // `switchboard sessions`: lists, shows, exports, searches and deletes sessions.
 import path from 'node:path';
+import { isRunning, readRunningRecords } from '../../agents/running-record.ts';
 import { errorCode } from '../../config/watch-files.ts';
 import { withoutControls } from '../../control-characters.ts';
 import { didYouMean } from '../../policy/format/nearest.ts';
@@ -68,8 +69,13 @@ function reportNone(all: readonly Listed[], { agent }: ListFlags): void {
 
 export async function showSession(id: string, flags: { readonly json?: boolean }): Promise<number> {
   const { session, transcript } = find(id);
-  if (flags.json) printJson({ session, transcript });
-  else process.stdout.write(withoutControls(toText(session, transcript)));
+  const queued = queuedIn(session.sessionId);
+  if (flags.json) printJson({ session, transcript, queued });
+  else {
+    const waiting = queued.map((text, index) => `  ${index + 1}. ${text}\n`);
+    const all = waiting.length === 0 ? '' : `\nprompts that wait for the end of the turn:\n${waiting.join('')}`;
+    process.stdout.write(withoutControls(toText(session, transcript) + all));
+  }
   return 0;
 }
 
@@ -78,6 +84,13 @@ export async function exportSession(id: string, { format = 'md' }: ExportFlags):
   if (format === 'json') process.stdout.write(`${JSON.stringify({ session, transcript }, null, 2)}\n`);
   else process.stdout.write(format === 'html' ? toHtml(session, transcript) : toMarkdown(session, transcript));
   return 0;
+}
+
+/** The prompts of a session that wait in a running switchboard. */
+function queuedIn(sessionId: string): readonly string[] {
+  return readRunningRecords(surroundings({}).stateDir)
+    .flatMap(({ record }) => (record && isRunning(record.owner) ? (record.queued ?? []) : []))
+    .flatMap((one) => (one.sessionId === sessionId ? [one.text] : []));
 }
 
 /** Deletes our own records; the agent keeps its data. */
@@ -118,6 +131,14 @@ export async function searchSessions(words: readonly string[], flags: ListFlags)
       found.map(({ sessionId, agent, line }) => [sessionId, agent, line].map(withoutControls)),
     );
   return 0;
+}
+
+/** The newest session with a prompt in this directory. */
+export function latestSession(cwd: string, agent: string | undefined): Listed | undefined {
+  const inDirectory = allSessions().filter((session) => session.turns > 0 && session.cwd === cwd);
+  return inDirectory
+    .filter((session) => agent === undefined || session.agent === agent)
+    .toSorted((a, b) => b.lastActivity.localeCompare(a.lastActivity))[0];
 }
 
 function allSessions(): Listed[] {
@@ -165,11 +186,15 @@ function moment(text: string): number {
   return at;
 }
 
-/** Finds a session by its id or a unique prefix. */
-function find(id: string): { readonly session: Listed; readonly transcript: readonly TranscriptRecord[] } {
-  const { stateDir } = surroundings({});
+/** The last used one in this directory, else anywhere. */
+function newest(all: readonly Listed[]): Listed | undefined {
+  return latestSession(process.cwd(), undefined) ?? wanted(all, { limit: '1' })[0];
+}
+
+/** Finds a session by its id or a unique prefix; `latest` is the last used one. */
+export function findSession(id: string): Listed {
   const all = allSessions();
-  const exact = all.find(({ sessionId }) => sessionId === id);
+  const exact = all.find(({ sessionId }) => sessionId === id) ?? (id === 'latest' ? newest(all) : undefined);
   const beginning = exact ? [exact] : all.filter(({ sessionId }) => sessionId.startsWith(id));
   const [session] = beginning;
   if (!session) throw unknown(id);
@@ -177,6 +202,12 @@ function find(id: string): { readonly session: Listed; readonly transcript: read
     const ids = beginning.slice(0, 5).map(({ sessionId }) => sessionId);
     throw new CommandFailure(4, `"${id}" matches ${beginning.length} sessions`, `such as: ${ids.join(', ')}`);
   }
+  return session;
+}
+
+function find(id: string): { readonly session: Listed; readonly transcript: readonly TranscriptRecord[] } {
+  const { stateDir } = surroundings({});
+  const session = findSession(id);
   const transcript = readTranscript(transcriptsDir(stateDir), session.sessionId);
   if (!transcript) notice('no transcript: store.transcripts was off, or the transcript expired');
   return { session, transcript: transcript ?? [] };

@@ -1,8 +1,9 @@
-// A permission request in a terminal: shows the tool call, and a key for each option.
+// A permission request in a terminal: shows what is asked, and a key for each option.
+import os from 'node:os';
 import readline from 'node:readline';
-import { diffLines } from './diff-lines.ts';
+import { type DescribedPermission, permissionLines } from '../../client/describe-permission.ts';
+import { fields } from '../../json-object.ts';
 import type { Paint } from './paint.ts';
-import { diffLine } from './text-output.ts';
 
 export type Offered = { readonly optionId: string; readonly name: string; readonly kind: string };
 export type KeyedOption = Offered & { readonly key: string };
@@ -29,28 +30,17 @@ export function refusal(options: readonly Offered[]): unknown {
 
 export type Terminal = { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WriteStream };
 
-type PermissionParams = {
-  readonly toolCall?: {
-    readonly title?: unknown;
-    readonly rawInput?: unknown;
-    readonly content?: readonly {
-      readonly type?: unknown;
-      readonly path?: unknown;
-      readonly oldText?: unknown;
-      readonly newText?: unknown;
-    }[];
-  };
-  readonly options?: readonly Offered[];
-};
+/** In a terminal the user can scroll, so nothing is left out. */
+const NO_LIMITS = { diffLines: Number.POSITIVE_INFINITY, characters: Number.POSITIVE_INFINITY };
 
 /** Resolves to the result of `session/request_permission`; `cancelled` if the request is withdrawn, or on Ctrl-C or Escape. */
-export async function askPerson(terminal: Terminal, paint: Paint, params: unknown, signal: AbortSignal): Promise<unknown> {
-  const { toolCall = {}, options = [] } = (params ?? {}) as PermissionParams;
-  const choices = keyed(options);
+export async function askPerson(terminal: Terminal, paint: Paint, request: DescribedPermission, signal: AbortSignal): Promise<unknown> {
+  const choices = keyed(request.options);
   const say = (line: string) => terminal.output.write(`${line}\n`);
-  say(`${paint.yellow('[permission]')} ${paint.foreign(String(toolCall.title ?? 'The agent asks for permission'))}`);
-  for (const line of details(toolCall, paint)) say(line);
-  for (const { key, name } of choices) say(`  ${paint.bold(key)}  ${paint.foreign(name)}`);
+  const [first = '', ...others] = permissionLines(request, NO_LIMITS);
+  say(`${paint.yellow('[permission]')} ${first}`);
+  for (const line of others) say(`  ${painted(line, paint)}`);
+  for (const { key, name } of choices) say(`  ${paint.bold(key)}  ${name}`);
   const chosen = await pressed(
     terminal,
     choices.map(({ key }) => key),
@@ -60,17 +50,22 @@ export async function askPerson(terminal: Terminal, paint: Paint, params: unknow
   return { outcome: option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' } };
 }
 
-function details(toolCall: NonNullable<PermissionParams['toolCall']>, paint: Paint): readonly string[] {
-  const { command } = (toolCall.rawInput ?? {}) as { command?: unknown };
-  const line = Array.isArray(command) ? command.map(String).join(' ') : typeof command === 'string' ? command : undefined;
-  const diffs = (Array.isArray(toolCall.content) ? toolCall.content : []).filter((entry) => entry?.type === 'diff');
-  return [
-    ...(line === undefined ? [] : line.split('\n').map((part) => `  $ ${paint.foreign(part)}`)),
-    ...diffs.flatMap(({ path, oldText, newText }) => [
-      `  ${paint.foreign(String(path))}`,
-      ...diffLines(String(oldText ?? ''), String(newText ?? '')).map((one) => `  ${diffLine(one, paint)}`),
-    ]),
-  ];
+/** Without a policy, too, the user reads first that a title is not what the request does. */
+export async function titleOf(params: unknown, title: string): Promise<string> {
+  const [{ permissionAction }, { questionOf }] = await Promise.all([
+    import('../../policy/actions/permission.ts'),
+    import('../../policy/actions/question.ts'),
+  ]);
+  const action = permissionAction({ agent: '', cwd: process.cwd(), home: os.homedir() }, params);
+  const question = questionOf(action, fields(fields(params).toolCall));
+  return question?.isContradicted ? question.title : title;
+}
+
+/** Lines of a diff in colour. */
+function painted(line: string, paint: Paint): string {
+  if (line.startsWith('  +')) return paint.green(line);
+  if (line.startsWith('  -')) return paint.red(line);
+  return line.startsWith('  @@') ? paint.cyan(line) : line;
 }
 
 /** The first of these keys that is pressed; undefined for Ctrl-C, Escape and the signal. */

@@ -1,14 +1,14 @@
 // Turns errors into messages with advice and an exit code.
 
 import type { AuditEntry } from '../../audit/audit-line.ts';
-import { ClientError } from '../../client/client-error.ts';
+import { ClientError, DETAIL_CHARACTERS, withDetail } from '../../client/client-error.ts';
 import { withoutControls } from '../../control-characters.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import { CommandFailure } from '../failure.ts';
+import type { TurnFacts } from './turns.ts';
 
 const EXIT = { failed: 1, timeout: 3, unavailable: 7 } as const;
 const AUTH_REQUIRED = -32000;
-const DETAIL_CHARACTERS = 500;
 
 /** The proxy's error data about an unavailable agent; `cause` explains why it is not restarted at once. */
 type Data = {
@@ -20,8 +20,10 @@ type Data = {
   readonly cause?: { readonly reason?: unknown; readonly message?: unknown } | null;
 };
 
-const LATE: readonly unknown[] = ['no_initialize', 'no_session'];
-const ABSENT: readonly unknown[] = ['not_startable', 'backing-off', 'crash-loop', 'stopped'];
+/** The message of this one says what to do. */
+const PROMPT_LATE = 'prompt_timeout';
+const LATE: readonly unknown[] = ['no_initialize', 'no_session', PROMPT_LATE];
+const ABSENT: readonly unknown[] = ['not_startable', 'not_reachable', 'backing-off', 'crash-loop', 'stopped'];
 
 /**
  * Returns anything but an error response unchanged. `logins` are the offered methods, for an error that does not name them. Agent messages
@@ -38,13 +40,20 @@ export function describeFailure(error: unknown, requestedAgent: string, redact: 
       redact(`agent "${agent}" requires a login: ${message}`),
       loginHint(agent, data.authMethods ?? logins),
     );
+  // Ours name the reason; of an agent's error, code and data are all there is to go by.
+  const isOurs = typeof (data as { retryable?: unknown }).retryable === 'boolean';
   const stderrLines = Array.isArray(data.stderr) ? data.stderr.map(String) : [];
   const isQuoted = stderrLines.length === 1 && message.includes(`"${stderrLines[0]}"`);
-  const text = [message, ...(isQuoted ? [] : stderrLines.map((line) => `  ${line}`))].join('\n');
+  const text = [
+    isOurs ? message : `${message} (error ${error.code})`,
+    ...(isOurs ? [] : dataLines(error.data, message)),
+    ...(isQuoted ? [] : stderrLines.map((line) => `  ${line}`)),
+  ].join('\n');
   const code = exitCodeOf(data);
   const isAgent = code !== EXIT.failed || data.reason === 'agent_exited';
   const hint = isAgent ? `to find out why, run: switchboard agents test ${agent}` : 'run with -o jsonl to see every frame';
-  return new CommandFailure(code, redact(text), message.includes(`switchboard agents test ${agent}`) ? undefined : hint);
+  const isHintEnough = data.reason === PROMPT_LATE || message.includes(`switchboard agents test ${agent}`);
+  return new CommandFailure(code, redact(text), isHintEnough ? undefined : hint);
 }
 
 function exitCodeOf({ reason, atStart, cause }: Data): number {
@@ -52,12 +61,13 @@ function exitCodeOf({ reason, atStart, cause }: Data): number {
   return ABSENT.includes(reason) || atStart === true ? EXIT.unavailable : EXIT.failed;
 }
 
-/** Many agents answer "Internal error" with the detail in `data`. */
-function withDetail(message: string, data: unknown): string {
+/** Data that the message does not contain. */
+function dataLines(data: unknown, message: string): string[] {
+  const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
   const { details, message: inner } = (data ?? {}) as { readonly details?: unknown; readonly message?: unknown };
-  const detail = [data, details, inner].find((one) => typeof one === 'string')?.trim();
-  if (!detail || message.includes(detail)) return message;
-  return `${message}: ${detail.length > DETAIL_CHARACTERS ? `${detail.slice(0, DETAIL_CHARACTERS)}…` : detail}`;
+  const isSaid = [data, details, inner].some((one) => typeof one === 'string' && message.includes(one.trim().slice(0, DETAIL_CHARACTERS)));
+  if (text === '' || text === '{}' || text === 'null' || isSaid) return [];
+  return [`  data: ${text.length > DETAIL_CHARACTERS ? `${text.slice(0, DETAIL_CHARACTERS)}…` : text}`];
 }
 
 function loginHint(agent: string, methods: unknown): string {
@@ -71,14 +81,14 @@ export type Refused = {
   /** A permission request that nobody could answer. */
   unanswered(params: unknown): void;
   /** A policy decision. */
-  decided(entry: Pick<AuditEntry, 'verdict' | 'summary' | 'why' | 'mode'>): void;
+  decided(entry: Pick<AuditEntry, 'verdict' | 'summary' | 'why' | 'mode' | 'outcome' | 'option' | 'answeredBy'>): void;
 };
 
 const HINT =
-  'without a terminal, a policy must allow this: use --policy FILE with a rule such as "edit($cwd/**)", or set "policy" in the configuration';
+  'without a terminal, a policy or --approve must allow this: use --policy FILE with a rule such as "edit($cwd/**)", set "policy" in the configuration, or use --approve all';
 
-/** `say` redacts its text. */
-export function createRefused(say: (text: string) => void): Refused {
+/** `say` redacts its text; `facts` learn what decides the exit code. */
+export function createRefused(say: (text: string) => void, facts: Pick<TurnFacts, 'isRefused' | 'isViolation'>): Refused {
   let isHinted = false;
   const tell = (what: string, why?: string) => {
     say(`denied: ${withoutControls(what)}${why === undefined ? '' : `; ${withoutControls(why)}`}`);
@@ -86,12 +96,20 @@ export function createRefused(say: (text: string) => void): Refused {
   return {
     unanswered(params) {
       const { toolCall } = (params ?? {}) as { toolCall?: { title?: unknown; kind?: unknown } };
+      facts.isRefused = true;
       tell(typeof toolCall?.title === 'string' ? toolCall.title : 'a permission request');
       if (!isHinted) say(HINT);
       isHinted = true;
     },
-    decided({ verdict, summary, why, mode }) {
-      if (verdict === 'deny' && mode !== 'observe') tell(summary, why);
+    decided({ verdict, summary, why, mode, outcome, option, answeredBy }) {
+      if (verdict !== 'deny' || mode === 'observe' || answeredBy === 'agent') return;
+      if (outcome === 'prevented') {
+        facts.isRefused = true;
+        return tell(summary, why);
+      }
+      if (outcome !== 'noticed') return;
+      facts.isViolation ||= option === 'cancel' || option === 'kill';
+      say(`the agent did this without permission: ${withoutControls(summary)}${why === undefined ? '' : `; ${withoutControls(why)}`}`);
     },
   };
 }

@@ -1,7 +1,7 @@
 // The files that a terminal client serves: the working directory, and more if the user allows it.
 import type { Capabilities } from '../../client/acp-methods.ts';
 import { ClientError } from '../../client/client-error.ts';
-import { ProxyError } from '../../errors.ts';
+import { ProxyError, wireDataOf } from '../../errors.ts';
 import { rootsOf } from '../../workspace/roots.ts';
 import { createWorkspace } from '../../workspace/workspace.ts';
 
@@ -27,7 +27,7 @@ export function createFiles(cwd: string, { canWrite, canReadAll }: { readonly ca
       try {
         return await workspace.serve(method, params, { owner, roots: isRead ? readable : inside, graceMs: 0 });
       } catch (error) {
-        if (error instanceof ProxyError) throw new ClientError(error.rpc, error.message, error.data);
+        if (error instanceof ProxyError) throw new ClientError(error.rpc, error.message, wireDataOf(error));
         throw error;
       }
     },

@@ -1,13 +1,26 @@
 // Opens or resumes a session, and sets its mode and options.
 
+import { writeFile } from 'node:fs/promises';
 import type { ParamsOf } from '../../client/acp-methods.ts';
 import type { Client } from '../../client/client.ts';
 import { ClientError } from '../../client/client-error.ts';
+import { errorCode } from '../../config/watch-files.ts';
 import { fields } from '../../json-object.ts';
 import { nearestOf } from '../../policy/format/nearest.ts';
+import { createSessionLog } from '../../store/sessions/session-store.ts';
+import { readTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 import { CommandFailure } from '../failure.ts';
+import { toWords } from '../records/render-transcript.ts';
+import { latestSession } from '../records/sessions.ts';
+import { surroundings } from '../resolve-config.ts';
 
-export type Opened = { readonly sessionId: string; readonly modes: readonly string[]; readonly options: readonly ConfigOption[] };
+export type Opened = {
+  readonly sessionId: string;
+  readonly modes: readonly string[];
+  readonly options: readonly ConfigOption[];
+  /** The agent cannot reopen the session: a text with the earlier conversation, for the first prompt. */
+  readonly before?: string;
+};
 export type ConfigOption = {
   readonly id: string;
   readonly category: string | undefined;
@@ -25,20 +38,89 @@ export async function openSession(client: Client, params: ParamsOf<'session/new'
   return opened(String(result.sessionId), result);
 }
 
-/** Uses resume if the agent supports it, because nobody reads the replay; else load. */
+/** `--resume`: the session, and its agent if that is recorded. `latest` is the newest one with a prompt in this directory. */
+export function sessionToResume(id: string, agent: string | undefined): { readonly sessionId: string; readonly agent: string | undefined } {
+  if (id !== 'latest')
+    return {
+      sessionId: id,
+      agent: createSessionLog(stateDir(), () => {})
+        .records()
+        .get(id)?.agent,
+    };
+  const latest = latestSession(process.cwd(), agent);
+  if (latest) return latest;
+  const whose = agent === undefined ? '' : ` of agent "${agent}"`;
+  throw new CommandFailure(
+    4,
+    `there is no session${whose} in ${process.cwd()} to resume`,
+    'to list sessions, run: switchboard sessions list',
+  );
+}
+
+const stateDir = () => surroundings({}).stateDir;
+const isOffered = (capability: unknown): boolean => capability !== undefined && capability !== null && capability !== false;
+
+export type TakingUp = {
+  readonly agent: string;
+  readonly capabilities: Fields;
+  /** The agent repeats the conversation, or has done so. */
+  readonly replaying: (isOn: boolean) => void;
+};
+
+/** By resume if the agent supports it, because nobody reads the replay; else by load; else in a new session that gets our transcript. */
 export async function takeUpSession(
   client: Client,
   sessionId: string,
   params: ParamsOf<'session/new'>,
-  capabilities: Fields,
+  { agent, capabilities, replaying }: TakingUp,
 ): Promise<Opened> {
-  const canResume = fields(capabilities.sessionCapabilities).resume;
-  const method = canResume !== undefined && canResume !== null && canResume !== false ? 'session/resume' : 'session/load';
+  const canResume = isOffered(fields(capabilities.sessionCapabilities).resume);
+  if (!canResume && capabilities.loadSession !== true) {
+    const before = transcriptOf(sessionId, agent);
+    return { ...(await openSession(client, params)), before };
+  }
+  replaying(true);
   try {
-    return opened(sessionId, fields(await client.request(method, { ...params, sessionId })));
+    return opened(sessionId, fields(await client.request(canResume ? 'session/resume' : 'session/load', { ...params, sessionId })));
   } catch (error) {
     if (!(error instanceof ClientError) || error.code !== -32002) throw error;
-    throw new CommandFailure(4, `unknown session "${sessionId}"`, 'to list sessions, run: switchboard sessions list');
+    throw unknownSession(sessionId);
+  } finally {
+    replaying(false);
+  }
+}
+
+const unknownSession = (sessionId: string) =>
+  new CommandFailure(4, `unknown session "${sessionId}"`, 'to list sessions, run: switchboard sessions list');
+
+/** Agents have limited context: of a long conversation, the end counts. */
+const MAX_TRANSCRIPT = 100_000;
+
+function transcriptOf(sessionId: string, agent: string): string {
+  const transcript = readTranscript(transcriptsDir(stateDir()), sessionId);
+  const isKnown =
+    transcript !== undefined ||
+    createSessionLog(stateDir(), () => {})
+      .records()
+      .has(sessionId);
+  if (!isKnown) throw unknownSession(sessionId);
+  if (transcript === undefined)
+    throw new CommandFailure(
+      4,
+      `session "${sessionId}" cannot be continued: agent "${agent}" supports neither session/load nor session/resume, and there is no transcript`,
+      'run without --resume to open a new session',
+    );
+  const text = toWords(transcript);
+  const isCut = text.length > MAX_TRANSCRIPT;
+  return `This continues an earlier conversation. ${isCut ? 'The end of its' : 'Its'} transcript:\n\n${text.slice(-MAX_TRANSCRIPT)}\n\nThe next message follows.`;
+}
+
+/** `--save-session`. */
+export async function saveSession(file: string, sessionId: string): Promise<void> {
+  try {
+    await writeFile(file, `${sessionId}\n`);
+  } catch (error) {
+    throw new CommandFailure(1, `cannot write the session id to ${file} (${errorCode(error)})`, 'check --save-session');
   }
 }
 

@@ -1,6 +1,7 @@
 // Renders a turn for people: streams the answer, and prints everything else as tagged lines.
+
+import { type DiffLine, diffLines } from '../../client/diff-lines.ts';
 import { fields } from '../../json-object.ts';
-import { type DiffLine, diffLines } from './diff-lines.ts';
 import type { Paint } from './paint.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -22,11 +23,22 @@ const MARKS: Readonly<Record<string, string>> = { completed: 'x', in_progress: '
 export function createTextOutput(write: (text: string) => void, paint: Paint): TurnOutput {
   /** The kind of the unfinished line; undefined at the start of a line. */
   let open: 'message' | 'thought' | undefined;
+  /** The agent is giving its answer; lines about the session itself wait for its end. */
+  let isAnswering = false;
+  let waiting: { readonly tag: string; readonly words: string }[] = [];
   const tools = new Map<string, { title: string; status: string; diffs: Set<string> }>();
 
   function newLine(): void {
     if (open !== undefined) write('\n');
     open = undefined;
+    isAnswering = false;
+    const late = waiting;
+    waiting = [];
+    for (const { tag, words } of late) tagged(tag, words);
+  }
+  function aside(tag: string, words: string): void {
+    if (isAnswering) waiting = [...waiting.filter((one) => one.tag !== tag), { tag, words }];
+    else tagged(tag, words);
   }
   function tagged(tag: string, words: string): void {
     newLine();
@@ -34,7 +46,8 @@ export function createTextOutput(write: (text: string) => void, paint: Paint): T
   }
   function stream(kind: 'message' | 'thought', words: string): void {
     if (words === '') return;
-    if (open !== kind) newLine();
+    if (open !== kind && !(kind === 'message' && isAnswering)) newLine();
+    isAnswering = kind === 'message';
     const shown = paint.foreign(words);
     if (kind === 'message') write(shown);
     else write(open === kind ? paint.dim(shown) : `${paint.cyan('[thought]')} ${paint.dim(shown)}`);
@@ -46,8 +59,15 @@ export function createTextOutput(write: (text: string) => void, paint: Paint): T
     tools.set(id, known);
     const title = text(update.title) || known.title;
     const status = text(update.status) || known.status || 'pending';
+    const places = list(update.locations)
+      .map(placeOf)
+      .filter((place) => place !== '');
+    const where = places.length === 0 ? '' : ` ${places.join(', ')}`;
     if (title !== known.title || status !== known.status)
-      tagged('tool', `${paint.foreign(title)} ${paint.dim(`(${[text(update.kind), status].filter((part) => part !== '').join(', ')})`)}`);
+      tagged(
+        'tool',
+        `${paint.foreign(title)} ${paint.dim(`(${[text(update.kind), status].filter((part) => part !== '').join(', ')})`)}${paint.foreign(where)}`,
+      );
     known.title = title;
     known.status = status;
     for (const entry of list(update.content)) {
@@ -85,7 +105,7 @@ export function createTextOutput(write: (text: string) => void, paint: Paint): T
         case 'plan_update':
           return plan(list(fields(given.plan).entries));
         case 'available_commands_update':
-          return tagged(
+          return aside(
             'commands',
             list(given.availableCommands)
               .map((command) => `/${paint.foreign(text(fields(command).name))}`)
@@ -94,16 +114,22 @@ export function createTextOutput(write: (text: string) => void, paint: Paint): T
         case 'current_mode_update':
           return tagged('mode', paint.foreign(text(given.currentModeId) || text(given.modeId)));
         case 'usage_update':
-          return tagged('usage', usage(given));
+          return aside('usage', usage(given));
         case 'notice':
           return tagged('notice', paint.foreign([text(given.title), text(given.description)].filter((part) => part !== '').join('. ')));
         case 'session_info_update':
-          return text(given.title) === '' ? undefined : tagged('title', paint.foreign(text(given.title)));
+          return text(given.title) === '' ? undefined : aside('title', paint.foreign(text(given.title)));
         default:
           return undefined;
       }
     },
   };
+}
+
+/** A file and its line. Without a line, the title says as much. */
+function placeOf(location: unknown): string {
+  const { path, line } = fields(location);
+  return typeof line === 'number' ? `${text(path)}:${line}` : '';
 }
 
 /** Only the assistant's text. */
@@ -112,8 +138,8 @@ export function createSimpleOutput(write: (text: string) => void, paint: Paint):
   return {
     update(update) {
       const { sessionUpdate, content } = fields(update);
-      const words = sessionUpdate === 'agent_message_chunk' ? textOf(content) : '';
-      if (words === '') return;
+      const { type, text: words } = fields(content);
+      if (sessionUpdate !== 'agent_message_chunk' || type !== 'text' || typeof words !== 'string' || words === '') return;
       write(paint.foreign(words));
       isOpen = !words.endsWith('\n');
     },
@@ -134,7 +160,7 @@ function textOf(content: unknown): string {
   return type === 'image' || type === 'audio' ? `[${type} ${text(mimeType)}]` : '';
 }
 
-export function diffLine({ kind, text: line }: DiffLine, paint: Paint): string {
+function diffLine({ kind, text: line }: DiffLine, paint: Paint): string {
   const shown = paint.foreign(line);
   if (kind === 'hunk') return paint.cyan(shown);
   if (kind === 'added') return paint.green(`+${shown}`);

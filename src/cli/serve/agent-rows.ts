@@ -2,7 +2,7 @@
 import type { Config } from '../../config/config.ts';
 import type { AgentLoad } from '../../console/protocol/agents.ts';
 import type { AgentRow } from '../../console/protocol/state.ts';
-import { neutralise } from '../../console/state/clean-text.ts';
+import { neutralise } from '../../control-characters.ts';
 import { usageOf } from '../../processes/usage.ts';
 import type { Connection } from '../../proxy/api.ts';
 import type { Redactor } from '../../redaction/redact.ts';
@@ -11,7 +11,12 @@ import { kindOf, variablesOf } from '../agents/login-methods.ts';
 const STDERR_LINES = 50;
 
 /** An agent's own strings may hold secrets and control characters. */
-export function agentRows(connection: Connection, { defaultAgent }: Pick<Config, 'defaultAgent'>, redact: Redactor): readonly AgentRow[] {
+export function agentRows(
+  connection: Connection,
+  { defaultAgent }: Pick<Config, 'defaultAgent'>,
+  redact: Redactor,
+  sandboxOf: (name: string) => string | undefined,
+): readonly AgentRow[] {
   const clean = (text: string) => neutralise(redact(text));
   const health = connection.health();
   return Object.entries(connection.described()).flatMap(([id, { name, title, answer }]) => {
@@ -22,6 +27,7 @@ export function agentRows(connection: Connection, { defaultAgent }: Pick<Config,
     return [
       {
         ...{ id, name, title: clean(title), isDefault: name === defaultAgent, state, pid, restarts, sessions, inFlight },
+        sandbox: sandboxOf(name),
         // Whole seconds: a change of milliseconds is not worth an update.
         since: uptimeMs === undefined ? undefined : Math.round((Date.now() - uptimeMs) / 1000) * 1000,
         version: answer?.agentInfo?.version === undefined ? undefined : clean(answer.agentInfo.version),

@@ -1,7 +1,7 @@
 // `switchboard acp --console`: the console attached to an editor. A console failure never affects the editor.
+
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import type { EnforcedPolicy } from '../../app/policy.ts';
 import type { ExtraObserver } from '../../app/records.ts';
@@ -12,6 +12,7 @@ import { makeDirectory } from '../../private-files.ts';
 import type { Secrets } from '../../redaction/redact.ts';
 import { createSessionLog } from '../../store/sessions/session-store.ts';
 import { readTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
+import { inProcessPair } from '../../transports/in-process.ts';
 import { joinObservers } from '../../wire/observer.ts';
 import { notice } from '../output.ts';
 import type { ConfigFlags } from '../resolve-config.ts';
@@ -70,9 +71,9 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
         const opened = await openHere({
           ...{ connection, transcripts, config, files, flags, stateDir, secrets, policy, port, attached, frames: frames as Frames },
           connect() {
-            const [input, output] = [new PassThrough(), new PassThrough()];
-            const { evaluatedRequest, byUser } = connect({ input: output, output: input }).connection;
-            return { input, output, evaluatedRequest, byUser };
+            const { client, proxy } = inProcessPair();
+            const queue = connect(proxy).connection;
+            return { ...client, evaluatedRequest: queue.evaluatedRequest, byUser: queue.byUser, queue };
           },
           entered: () => writeLinkFile(file, opened.link()),
         });

@@ -1,10 +1,10 @@
 // The console attached to an editor: it shows the editor's sessions. The first answer to a request counts, from either place.
 
 import type { Attached } from '../../console/console.ts';
-import { neutralise } from '../../console/state/clean-text.ts';
 import { list, text } from '../../console/state/read-update.ts';
 import type { StateKeeper } from '../../console/state/state.ts';
 import { eventsOfTranscript } from '../../console/state/transcript-events.ts';
+import { neutralise } from '../../control-characters.ts';
 import { fields } from '../../json-object.ts';
 import type { Connection } from '../../proxy/api.ts';
 import type { Redactor } from '../../redaction/redact.ts';
@@ -12,7 +12,7 @@ import type { TranscriptRecord } from '../../store/transcripts/transcript-record
 import { type ClientWatch, NOTHING_ACCEPTED } from './watch-client.ts';
 
 export type AttachedClientDeps = {
-  readonly connection: Pick<Connection, 'answer' | 'cancel' | 'evaluatedRequest'>;
+  readonly connection: Pick<Connection, 'answer' | 'cancel' | 'evaluatedRequest' | 'queuedPrompts' | 'changeQueued'>;
   readonly watch: ClientWatch;
   readonly redact: Redactor;
   /** The transcript so far, complete messages only. */
@@ -84,6 +84,8 @@ export function attachedClient({ connection, watch, redact, transcript, agentOf 
     return {
       holds: (sessionId) => held.has(sessionId),
       cancel: connection.cancel,
+      queued: (sessionId) => connection.queuedPrompts().filter((one) => one.sessionId === sessionId),
+      changeQueued: (sessionId, id, text) => connection.changeQueued({ sessionId, id }, text),
       wake() {
         watch.isAwake = true;
         for (const sessionId of held) {

@@ -9,18 +9,21 @@ import type { EnforcedPolicy } from '../../app/policy.ts';
 import type { Config } from '../../config/config.ts';
 import type { Console, ConsoleDeps } from '../../console/console.ts';
 import type { SessionRow } from '../../console/protocol/state.ts';
-import { neutralise } from '../../console/state/clean-text.ts';
 import { usageOf } from '../../console/state/read-update.ts';
+import { neutralise } from '../../control-characters.ts';
 import { fields } from '../../json-object.ts';
 import type { Connection } from '../../proxy/api.ts';
 import type { Secrets } from '../../redaction/redact.ts';
+import { shownLevel } from '../../sandbox/settings.ts';
 import { createSessionLog, type SessionLog } from '../../store/sessions/session-store.ts';
 import { readStats } from '../../store/transcripts/session-stats.ts';
 import { transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 import type { TranscriptSource } from '../../store/transcripts/transcript-source.ts';
 import { CommandFailure } from '../failure.ts';
+import { waitingChanges } from '../records/waiting-changes.ts';
 import type { ConfigFlags } from '../resolve-config.ts';
 import { agentLoads, agentRows } from './agent-rows.ts';
+import type { NetworkClients } from './network-clients.ts';
 import { type DefaultPolicy, policyStore } from './policy-store.ts';
 import { settingsHere } from './settings.ts';
 import { transcriptsOf } from './transcripts.ts';
@@ -59,7 +62,7 @@ function stamp(file: string): string {
 /** Sessions in the list on every page. Search covers all of them. */
 const MOST_SHOWN = 300;
 
-export type Here = Pick<ConsoleDeps, 'port' | 'frames' | 'connect' | 'attached' | 'entered'> & {
+export type Here = Pick<ConsoleDeps, 'port' | 'at' | 'endpoints' | 'frames' | 'connect' | 'attached' | 'entered'> & {
   readonly connection: Connection;
   readonly config: Config;
   /** The files read at start, and the command line's overrides. */
@@ -69,6 +72,8 @@ export type Here = Pick<ConsoleDeps, 'port' | 'frames' | 'connect' | 'attached' 
   readonly secrets: Secrets;
   readonly transcripts: TranscriptSource | undefined;
   readonly policy: EnforcedPolicy | undefined;
+  /** Clients over the network; undefined where none are served. */
+  readonly clients?: Pick<NetworkClients, 'list' | 'disconnect'>;
   /** The policy in force when none is configured. */
   readonly otherwise?: DefaultPolicy;
 };
@@ -81,23 +86,35 @@ export async function openHere({
   stateDir,
   secrets,
   port,
+  at,
+  endpoints,
   frames,
   connect,
   attached,
   entered,
   transcripts,
   policy,
+  clients,
   otherwise,
 }: Here): Promise<Console> {
   const { openConsole } = await import('../../console/console.ts');
   const { agentHandlers } = await import('../../console/actions/agents.ts');
+  const { waitingChangeHandlers } = await import('../../console/actions/waiting-changes.ts');
   const { settingsHandlers } = await import('../../console/actions/settings.ts');
   const log = createSessionLog(stateDir, () => {}); // the writer reports problems with the directory
+  const { createSandbox } = await import('../../app/sandbox.ts');
+  const sandbox = createSandbox({ stateDir, ownFiles: () => [], policy: () => policy?.state().policy, report: () => {} });
+  const levelOf = (name: string): string | undefined => {
+    const spec = config.agents.find((agent) => agent.name === name);
+    return spec && !spec.remote ? shownLevel(sandbox.containment(spec)) : undefined;
+  };
   const stored = storedSessions(stateDir, log);
   const newest = () => stored().slice(-MOST_SHOWN);
   try {
     return await openConsole({
       port,
+      at,
+      endpoints,
       frames,
       connect,
       attached,
@@ -111,7 +128,7 @@ export async function openHere({
       directoriesOf: (sessionId) => log.records().get(sessionId)?.additionalDirectories ?? [],
       servers: config.hostTools.enabled ? config.mcpServers.map(({ name }) => name) : [],
       transcripts: transcriptsOf(stateDir, stored, () => void transcripts?.stats()),
-      agents: () => agentRows(connection, config, secrets.redact),
+      agents: () => agentRows(connection, config, secrets.redact, levelOf),
       restart: connection.restart,
       policy: policyStore({ policy, otherwise, stateDir, stored }),
       handlers: [
@@ -119,8 +136,11 @@ export async function openHere({
           stop: connection.stopAgent,
           loads: agentLoads(connection),
           hostTools: connection.hostToolsState,
+          clients: () => clients?.list() ?? [],
+          disconnect: (number) => clients?.disconnect(number) === true,
           redact: secrets.redact,
         }),
+        waitingChangeHandlers({ ...waitingChanges(stateDir, () => policy?.state().policy), redact: secrets.redact }),
         settingsHandlers({
           settings: settingsHere(flags, files, stateDir, attached !== undefined),
           doctor: async (start) => (await import('../doctor/doctor.ts')).findingsOf({ config: flags.config, start }),
@@ -131,9 +151,13 @@ export async function openHere({
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    const why = code === 'EADDRINUSE' ? 'it is in use' : message;
-    throw new CommandFailure(1, `cannot listen on 127.0.0.1:${port}: ${why}`, 'choose another port, or omit it to use any free port');
+    throw cannotListen(at?.host ?? '127.0.0.1', port, code, message);
   }
+}
+
+export function cannotListen(host: string, port: number, code: string, message: string): CommandFailure {
+  const why = code === 'EADDRINUSE' ? 'it is in use' : message;
+  return new CommandFailure(1, `cannot listen on ${host}:${port}: ${why}`, 'choose another port, or omit it to use any free port');
 }
 
 export function portOf(given: string | undefined): number {

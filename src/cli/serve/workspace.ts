@@ -1,7 +1,7 @@
 // Files and terminals that the console serves to agents, limited to the session's directories.
 import { ClientError } from '../../client/client-error.ts';
 import type { Host } from '../../console/client/workspace.ts';
-import { ProxyError } from '../../errors.ts';
+import { ProxyError, wireDataOf } from '../../errors.ts';
 import { type Roots, rootsOf } from '../../workspace/roots.ts';
 import { createWorkspace, type Requester } from '../../workspace/workspace.ts';
 
@@ -42,6 +42,6 @@ export function createHost(mark: string, environment: () => NodeJS.ProcessEnv): 
 /** Maps workspace failures to ACP errors. */
 function answered<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
-    throw error instanceof ProxyError ? new ClientError(error.rpc, error.message, error.data) : error;
+    throw error instanceof ProxyError ? new ClientError(error.rpc, error.message, wireDataOf(error)) : error;
   });
 }

@@ -19,13 +19,18 @@ function changing(command: Command): Command {
   return command.option('--dry-run', 'show the change without writing it').option('--json', 'print JSON');
 }
 
+/** Also for commands that edit files of other programs, or much at once: at a terminal they ask first. */
+function asking(command: Command): Command {
+  return changing(command).option('--yes', 'write without asking');
+}
+
 function ownConfig(command: Command): Command {
   return command.option('--config <file>', 'edit this configuration (default: your own)');
 }
 
 /** `agents add` and `agents remove`. `args` holds the words after `--`. */
 export function addAgentEditing(agents: Command, args: readonly string[], finish: Finish): void {
-  changing(ownConfig(agents.command('add')))
+  asking(ownConfig(agents.command('add')))
     .description('Add an agent to your configuration, from the bundled catalogue or by its command')
     .argument('[id]', 'the id in the catalogue, or the agent name with --command; without it, list the catalogue')
     .option('--command <program>', 'the program to start; put its arguments after --')
@@ -41,7 +46,7 @@ export function addAgentEditing(agents: Command, args: readonly string[], finish
       const { addAgent, listCatalogue } = await import('../agents/edit-agents.ts');
       finish(await (id === undefined ? listCatalogue(command.optsWithGlobals()) : addAgent(id, args, command.optsWithGlobals())));
     });
-  changing(ownConfig(agents.command('remove')))
+  asking(ownConfig(agents.command('remove')))
     .description('Remove an agent from your configuration')
     .argument('<name>', 'the agent name')
     .addHelpText('after', example('switchboard agents remove gemini --dry-run'))
@@ -79,13 +84,15 @@ export function addSetupCommands(program: Command, args: readonly string[], fini
 
 function addEditorCommands(program: Command, finish: Finish): void {
   const inEditor = (name: string) =>
-    changing(program.command(name).argument('[editor]', 'zed, jetbrains, vscode, acp-ui or acpx'))
+    asking(program.command(name).argument('[editor]', 'zed, jetbrains, vscode, acp-ui or acpx'))
       .option('--file <file>', 'the settings file of the editor (default: its usual location)')
       .option('--name <name>', 'the name of the entry');
   inEditor('connect')
     .description('Add switchboard to the agents of an editor; the rest of its file stays unchanged')
     .option('--agent <name>', 'offer only this agent')
     .option('--config <file>', 'use this configuration file')
+    .option('--daemon <url>', 'use the agents of a running switchboard serve')
+    .option('--token-file <file>', 'with --daemon: the file with its token (default: SWITCHBOARD_TOKEN)')
     .option('--print <kind>', 'print a snippet to paste instead: lua (Neovim), elisp (Emacs), toml (Toad)')
     .addHelpText('after', `${example('switchboard connect zed --dry-run')}\n  switchboard connect --print lua`)
     .action(async (editor: string | undefined, _: ConnectFlags, command: Command) => {
@@ -97,7 +104,7 @@ function addEditorCommands(program: Command, finish: Finish): void {
     .action(async (editor: string | undefined, _: ConnectFlags, command: Command) => {
       finish(await (await import('./connect.ts')).disconnectCommand(editor, command.optsWithGlobals()));
     });
-  changing(ownConfig(program.command('import')))
+  asking(ownConfig(program.command('import')))
     .description(
       'Import the agents of your editors into your configuration; secrets are not copied, and the files of the editors stay unchanged',
     )
@@ -117,6 +124,7 @@ function addInit(program: Command, finish: Finish): void {
       'ask nothing: use the installed agents, import those of your editors, set the "standard" policy and connect the editors',
     )
     .option('--policy <preset>', 'careful, standard, ci, readonly or none')
+    .option('--default-agent <name>', 'the agent of sessions that name none (default: the first listed)')
     .option('--no-import', 'do not import the agents of your editors')
     .option('--no-connect', 'do not connect the editors')
     .addHelpText('after', `${example('switchboard init')}\n  switchboard init --yes --policy careful --dry-run`)

@@ -51,11 +51,11 @@ export async function configValidate(file: string | undefined, flags: ConfigFlag
 async function checkPolicies(policies: Config['policies'], { stateDir, platform, env }: LoadOptions): Promise<readonly string[]> {
   const { readLayers } = await import('../../app/policy-layers.ts');
   const { loadPolicy } = await import('../../policy/format/load.ts');
-  const { renderPolicyProblem } = await import('../../policy/format/problem.ts');
+  const { renderProblem } = await import('../../policy/format/problem.ts');
   const { layers, notices } = await readLayers({ policies, flag: undefined, managedFile: managedPolicyFile(platform, env), stateDir });
   for (const text of notices) notice(text);
   return layers.map(({ name, policy, text }) => {
-    for (const warning of loadPolicy(policy.file, text).warnings) notice(`warning: ${renderPolicyProblem(warning)}`);
+    for (const warning of loadPolicy(policy.file, text).warnings) notice(`warning: ${renderProblem(warning)}`);
     return `${policy.file} (${name}, ${policy.rules.length} rule${policy.rules.length === 1 ? '' : 's'})`;
   });
 }

@@ -13,7 +13,8 @@ import type { Start } from '../../setup/start-command.ts';
 import { CommandFailure } from '../failure.ts';
 import { notice } from '../output.ts';
 import { printData } from '../policy/output.ts';
-import { type Change, type ChangeFlags, makeChange, printChange, say } from './show-change.ts';
+import { daemonUrl } from '../serve/acp-connect.ts';
+import { type ChangeFlags, confirmChanges, makeChange, type Planned, printChange, say } from './show-change.ts';
 
 export type ConnectFlags = ChangeFlags & {
   readonly name?: string;
@@ -21,20 +22,25 @@ export type ConnectFlags = ChangeFlags & {
   readonly config?: string;
   readonly agent?: string;
   readonly print?: string;
+  /** The address of a daemon to use instead of agents of this machine. */
+  readonly daemon?: string;
+  readonly tokenFile?: string;
 };
 
 export async function connectCommand(id: string | undefined, flags: ConnectFlags): Promise<number> {
   if (flags.print !== undefined) return printSnippet(flags.print, flags);
   const editor = clientNamed(id);
-  const change = await connectTo(editor, flags);
-  const warnings = [temporaryInstall(), missingConfig(flags)].filter((text) => text !== undefined);
+  const planned = await planConnection(editor, flags);
+  const isShown = await confirmChanges([planned], flags);
+  const change = { name: planned.name, ...(await makeChange(planned, flags)) };
+  const warnings = [temporaryInstall(), missingConfig(flags), missingToken(flags)].filter((text) => text !== undefined);
   if (flags.json) {
     printData({ editor: editor.id, ...change }, warnings);
     return 0;
   }
-  printChange(change);
+  printChange(change, isShown);
   for (const text of warnings) notice(text);
-  if (!flags.dryRun) say(`Next: ${editor.next}.`);
+  if (!flags.dryRun) say(`Next: ${editor.next}`);
   return 0;
 }
 
@@ -44,13 +50,20 @@ function missingConfig({ config }: ConnectFlags): string | undefined {
   return `${path.resolve(config)} does not exist; without it the editor cannot start switchboard`;
 }
 
+/** Editors that are started from the desktop lack the variables of a shell. */
+function missingToken({ daemon, tokenFile }: ConnectFlags): string | undefined {
+  if (daemon === undefined) return undefined;
+  if (tokenFile === undefined) return 'the editor needs the token in SWITCHBOARD_TOKEN; to read it from a file, add --token-file FILE';
+  return existsSync(tokenFile) ? undefined : `${path.resolve(tokenFile)} does not exist; put the token of the daemon into it`;
+}
+
 /** Adds switchboard to the editor's file, or updates the existing entry. */
-export async function connectTo(editor: Editor, flags: ConnectFlags): Promise<Change & { readonly name: string }> {
+export async function planConnection(editor: Editor, flags: ConnectFlags): Promise<Planned & { readonly name: string }> {
   const file = await openEditor(editor, flags);
   const name = flags.name ?? file.agents.find(({ isUs }) => isUs)?.name ?? editor.ourName;
   const taken = file.agents.find((agent) => agent.name === name && !agent.isUs);
   if (taken) throw new CommandFailure(2, `${file.file} already has another agent "${name}"`, 'choose another name: --name NAME');
-  return { name, ...(await change(file, () => connected(file, name, ourCommand(flags)), flags)) };
+  return { name, file, text: textAfter(file, () => connected(file, name, startOf(flags))) };
 }
 
 export async function disconnectCommand(id: string | undefined, flags: ConnectFlags): Promise<number> {
@@ -58,19 +71,21 @@ export async function disconnectCommand(id: string | undefined, flags: ConnectFl
   const file = await openEditor(editor, flags);
   const ours = file.agents.filter(({ name, isUs }) => isUs && (flags.name === undefined || name === flags.name)).map(({ name }) => name);
   const before = await textBefore(file);
-  const done = await change(file, () => disconnected(file, ours, before), flags);
+  const planned = { file, text: textAfter(file, () => disconnected(file, ours, before)) };
+  const isShown = await confirmChanges([planned], flags);
+  const done = await makeChange(planned, flags);
   if (flags.json) {
     printData({ editor: editor.id, names: ours, ...done });
     return 0;
   }
   if (ours.length === 0) say(`${editor.title} is not connected: ${file.file} has no switchboard entry`);
-  else printChange(done);
+  else printChange(done, isShown);
   return 0;
 }
 
-async function change(file: EditorFile, edit: () => string, flags: ChangeFlags): Promise<Change> {
+function textAfter(file: EditorFile, edit: () => string): string {
   try {
-    return await makeChange(file, edit(), flags);
+    return edit();
   } catch (error) {
     if (!(error instanceof NotAnObject)) throw error;
     throw new CommandFailure(6, `cannot edit ${file.file}: ${error.message}`, 'fix the file yourself; nothing was written');
@@ -101,12 +116,25 @@ export async function openEditor(editor: Editor, { file }: { readonly file?: str
 }
 
 function printSnippet(kind: string, flags: ConnectFlags): number {
-  const start = ourCommand(flags);
+  const start = startOf(flags);
   const snippet = SNIPPETS[kind];
   if (!snippet) throw new CommandFailure(2, `unknown snippet "${kind}"`, nearestOf(kind, Object.keys(SNIPPETS), 'snippets'));
   if (flags.json) printData({ kind, snippet: snippet(start) });
   else process.stdout.write(snippet(start));
   return 0;
+}
+
+function startOf(flags: ConnectFlags): Start {
+  const { daemon, tokenFile, config, agent } = flags;
+  if (daemon === undefined) {
+    if (tokenFile !== undefined) throw new CommandFailure(2, '--token-file needs --daemon', 'name the daemon: --daemon URL');
+    return ourCommand(flags);
+  }
+  if (config !== undefined || agent !== undefined)
+    throw new CommandFailure(2, '--daemon excludes --config and --agent', 'the daemon has its own configuration and agents');
+  const token = tokenFile === undefined ? [] : ['--token-file', path.resolve(tokenFile)];
+  const { command, args } = ourCommand({});
+  return { command, args: [...args, '--connect', daemonUrl(daemon), ...token] };
 }
 
 /** How another program starts us: with absolute paths, because desktop programs lack the PATH of a shell. */
@@ -120,6 +148,6 @@ function ourCommand(flags: { readonly config?: string; readonly agent?: string }
 export function temporaryInstall(): string | undefined {
   const script = packageFile('bin', 'switchboard.js');
   if (/[\\/]_npx[\\/]/.test(script))
-    return `${script} is in the npx cache, which npm may delete; install acp-switchboard first (npm install --global acp-switchboard)`;
+    return `${script} is in the npx cache, which npm may delete; install acp-switchboard first (npm install --global PACKAGE)`;
   return undefined;
 }

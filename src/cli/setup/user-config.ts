@@ -19,6 +19,7 @@ export type UserConfig = EditableFile & {
   /** The agents as written. */
   readonly agents: Readonly<Record<string, unknown>>;
   readonly hasPolicy: boolean;
+  readonly hasDefault: boolean;
   readonly isNew: boolean;
 };
 
@@ -34,8 +35,8 @@ export async function openUserConfig(flags: ConfigFlags): Promise<UserConfig> {
   const base = isNew ? freshConfig() : found.text;
   const document = parseDocument(found.file, base);
   if (document.problems.length > 0) throw new ConfigError(document.problems);
-  const { agent_servers, policy } = fields(document.value);
-  return { ...found, base, agents: fields(agent_servers), hasPolicy: policy !== undefined, isNew };
+  const { agent_servers, policy, default_agent } = fields(document.value);
+  return { ...found, base, agents: fields(agent_servers), hasPolicy: policy !== undefined, hasDefault: default_agent !== undefined, isNew };
 }
 
 /** An edit must not add problems; existing problems are not reported here. */

@@ -24,15 +24,22 @@ export async function ask(survey: Survey, flags: InitFlags): Promise<Choices | u
       ? []
       : await multiselect({
           message: 'Import these agents from your editors?',
-          options: found.taken.map(({ name, source, missing }) => ({
+          options: found.taken.map(({ name, source, missing, isAbsent, entry }) => ({
             value: name,
-            label: name,
+            label: isAbsent ? `${name} (command not found: ${entry.command})` : name,
             hint: `${source}${missing.length > 0 ? `, disabled until you set ${missing.join(', ')}` : ''}`,
           })),
-          initialValues: found.taken.map(({ name }) => name),
+          initialValues: found.taken.filter(({ isAbsent }) => !isAbsent).map(({ name }) => name),
           required: false,
         });
   if (isCancel(imports)) return stopped();
+
+  const names = [...Object.keys(survey.config.agents), ...agents, ...imports];
+  const isOpen = flags.defaultAgent === undefined && !survey.config.hasDefault && names.length > 1;
+  const defaultAgent = isOpen
+    ? await select({ message: 'Which agent is the default?', options: names.map((name) => ({ value: name, label: name })) })
+    : flags.defaultAgent;
+  if (isCancel(defaultAgent)) return stopped();
 
   const policy =
     flags.policy ??
@@ -63,7 +70,14 @@ export async function ask(survey: Survey, flags: InitFlags): Promise<Choices | u
 
   return {
     agents,
-    imports: { taken: found.taken.filter(({ name }) => imports.includes(name)), left: found.left },
+    imports: {
+      taken: found.taken.filter(({ name }) => imports.includes(name)),
+      left: [
+        ...found.left,
+        ...found.taken.flatMap(({ name, source }) => (imports.includes(name) ? [] : [{ name, source, why: 'you did not select it' }])),
+      ],
+    },
+    defaultAgent,
     policy: policy === 'none' ? undefined : policy,
     editors: survey.editors.filter(({ id }) => editors.includes(id)),
   };

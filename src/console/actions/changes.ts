@@ -3,13 +3,13 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ClientError } from '../../client/client-error.ts';
+import { neutralise } from '../../control-characters.ts';
 import { fields } from '../../json-object.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { ByUser, Host } from '../client/workspace.ts';
 import type { ChangeAt, ChatActions, HunkState } from '../protocol/chat.ts';
 import type { ToolContent } from '../protocol/conversation.ts';
 import { type Hunk, hunksOf, linesOf, MAX_COMPARED } from '../protocol/hunks.ts';
-import { neutralise } from '../state/clean-text.ts';
 import type { StateKeeper } from '../state/state.ts';
 import { applyHunks, aroundHunk, placeHunks, plainText } from './apply-hunks.ts';
 

@@ -1,6 +1,7 @@
 // "Always" as a rule: proposed for a pending request, shown with its file, edited, saved; then the request is answered accordingly.
 import { z } from 'zod';
 import { ClientError } from '../../client/client-error.ts';
+import { neutralise } from '../../control-characters.ts';
 import type { Action } from '../../policy/actions/action.ts';
 import { decide } from '../../policy/decide.ts';
 import { addRule, ruleText } from '../../policy/rules/add-rule.ts';
@@ -8,7 +9,6 @@ import { proposeRule } from '../../policy/rules/propose-rule.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { Checked, PolicyActions } from '../protocol/policy.ts';
 import type { ActionsOf } from '../server/screens.ts';
-import { neutralise } from '../state/clean-text.ts';
 import type { StateKeeper } from '../state/state.ts';
 import type { PolicyPlace, PolicyStore } from './policy-store.ts';
 

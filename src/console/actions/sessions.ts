@@ -1,12 +1,12 @@
 // Actions on sessions and agents. Agents are named as in the configuration.
 import { z } from 'zod';
 import { ClientError } from '../../client/client-error.ts';
+import { neutralise } from '../../control-characters.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { ConsoleClient } from '../client/console-client.ts';
 import type { Attached, Transcripts } from '../console.ts';
 import type { McpServer, PromptBlock, SessionActions } from '../protocol/sessions.ts';
 import type { ActionsOf } from '../server/screens.ts';
-import { neutralise } from '../state/clean-text.ts';
 import type { StateKeeper } from '../state/state.ts';
 
 export type SessionDeps = {

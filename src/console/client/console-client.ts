@@ -2,21 +2,18 @@
 // policy, tools and records apply.
 import type { Readable, Writable } from 'node:stream';
 import { type Client, createClient } from '../../client/client.ts';
-import { ClientError } from '../../client/client-error.ts';
 import { fields } from '../../json-object.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import { createChanges } from '../actions/changes.ts';
-import type { Block } from '../protocol/conversation.ts';
-import type { InSession, PromptBlock, SessionActions } from '../protocol/sessions.ts';
-import { adviceOn } from '../state/advice.ts';
-import { neutralise } from '../state/clean-text.ts';
+import type { InSession, SessionActions } from '../protocol/sessions.ts';
 import type { PolicyResult } from '../state/pending-requests.ts';
-import { type Fields, list, MODE_OPTION, text } from '../state/read-update.ts';
+import { type Fields, MODE_OPTION, text } from '../state/read-update.ts';
 import type { StateKeeper } from '../state/state.ts';
 import { createTerminalWatch } from '../state/terminal-watch.ts';
 import type { Transcript } from '../state/transcript-events.ts';
 import { answerAgents } from './answer-agent.ts';
 import { openSessions } from './open-sessions.ts';
+import { createPrompts, type PromptQueue } from './prompts.ts';
 import type { ByUser, Host } from './workspace.ts';
 
 export type ConsoleClientDeps = {
@@ -28,6 +25,7 @@ export type ConsoleClientDeps = {
   readonly cwd: string;
   /** The policy's result for a request, by its id on the connection. */
   readonly evaluatedRequest: (id: string) => PolicyResult | undefined;
+  readonly queue: PromptQueue;
   readonly transcript: (sessionId: string) => Transcript | undefined;
   readonly directoriesOf: (sessionId: string) => readonly string[];
 };
@@ -49,6 +47,10 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
   const { request, arrived } = answerAgents({ state, host, terminals, evaluatedRequest: deps.evaluatedRequest });
   const client: Client = createClient(input, output, { request, notification });
   const sessions = openSessions(client, deps);
+  const prompts = createPrompts({
+    ...{ state, redact, queue: deps.queue },
+    send: (sessionId, blocks) => client.request('session/prompt', { sessionId, prompt: [...blocks] }),
+  });
   const ready = client.request('initialize', {
     protocolVersion: 1,
     clientCapabilities: { ...host.capabilities, ...CAPABILITIES },
@@ -76,17 +78,7 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
   async function prompt({ sessionId, blocks }: Given<'prompt'>): Promise<unknown> {
     await ready;
     await wake(sessionId);
-    if (state.conversation(sessionId)?.isRunning)
-      throw new ClientError(-32600, 'the session is still busy with another prompt; wait for it, or cancel it');
-    const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
-    const others = blocks.flatMap((block) => (block.type === 'text' ? [] : [shownBlock(block)]));
-    state.event(sessionId, { e: 'prompt', text: neutralise(redact(text)), blocks: others });
-    const over = client.request('session/prompt', { sessionId, prompt: blocks });
-    over.then(
-      (answer) => state.event(sessionId, { e: 'end', stopReason: String(fields(answer).stopReason) }),
-      (error: Error) =>
-        state.event(sessionId, { e: 'end', error: neutralise(redact(errorText(error))), ...adviceOn(error, state.agents(), true) }),
-    );
+    prompts.prompt(sessionId, blocks);
     return {};
   }
   async function option({ sessionId, option: id, value }: Given<'option'>): Promise<unknown> {
@@ -111,6 +103,7 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
   return {
     ready,
     changes: createChanges(deps),
+    prompts,
     closed: client.closed,
     async open(given: Given<'new'>): Promise<InSession> {
       await ready;
@@ -163,15 +156,4 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
       await host.stop();
     },
   };
-}
-
-function shownBlock(block: Exclude<PromptBlock, { type: 'text' }>): Block {
-  if (block.type !== 'resource') return block;
-  const { uri, mimeType } = block.resource;
-  return { type: 'resource', uri, mimeType, text: 'text' in block.resource ? block.resource.text : undefined };
-}
-
-function errorText(error: Error): string {
-  const { stderr } = fields(error instanceof ClientError ? error.data : undefined);
-  return [error.message, ...list(stderr).map((line) => `  ${String(line)}`)].join('\n');
 }

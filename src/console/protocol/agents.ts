@@ -19,7 +19,21 @@ export type HostTools = {
   readonly tools: readonly string[];
 };
 
+/** A client that is connected over the network. */
+export type NetworkClient = {
+  readonly number: number;
+  /** The name of its token. */
+  readonly principal: string;
+  readonly role: string;
+  /** What it calls itself; undefined before initialize. */
+  readonly program?: string | undefined;
+  readonly since: string;
+  /** The sessions it is attached to. */
+  readonly sessions: readonly string[];
+};
+
 export type AgentActions = {
+  disconnectClient: { params: { readonly client: number }; result: unknown };
   /** Stops an agent until it is restarted: `now` cancels its turns, `drain` lets them finish. */
   stopAgent: { params: { readonly agent: string; readonly how: 'now' | 'drain' }; result: unknown };
 };
@@ -28,6 +42,6 @@ export type AgentTopics = {
   /** Sampled every two seconds while a page subscribes. */
   agentUse: {
     params: Nothing;
-    news: { readonly loads: readonly AgentLoad[]; readonly hostTools: readonly HostTools[] };
+    news: { readonly loads: readonly AgentLoad[]; readonly hostTools: readonly HostTools[]; readonly clients: readonly NetworkClient[] };
   };
 };

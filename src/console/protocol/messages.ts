@@ -6,14 +6,23 @@ import type { ChatActions } from './chat.ts';
 import type { Advice, Conversation, Event } from './conversation.ts';
 import type { FrameActions, FrameTopics } from './frames.ts';
 import type { PolicyActions, PolicyTopics } from './policy.ts';
+import type { QueueActions, QueueTopics } from './queue.ts';
 import type { SessionActions } from './sessions.ts';
 import type { SettingActions } from './settings.ts';
 import type { ConsoleState, StateEvent } from './state.ts';
+import type { WaitingChangeActions } from './waiting-changes.ts';
 
 /** Actions a page can call: parameters and result. */
-export type Actions = SessionActions & ChatActions & AgentActions & FrameActions & PolicyActions & SettingActions;
+export type Actions = SessionActions &
+  ChatActions &
+  AgentActions &
+  FrameActions &
+  PolicyActions &
+  SettingActions &
+  WaitingChangeActions &
+  QueueActions;
 /** Topics a page can subscribe to: parameters, and the message sent on each change. */
-export type Topics = AgentTopics & FrameTopics & ChartTopics & PolicyTopics;
+export type Topics = AgentTopics & FrameTopics & ChartTopics & PolicyTopics & QueueTopics;
 
 export type Delta = { readonly seq: number; readonly sessionId?: string; readonly event: Event | StateEvent };
 

@@ -68,6 +68,8 @@ export type AgentRow = {
   readonly name: string;
   readonly title: string;
   readonly isDefault: boolean;
+  /** The level that its next process gets, and the network: `workspace, listed`. */
+  readonly sandbox?: string | undefined;
   readonly state: string;
   readonly pid?: number | undefined;
   readonly since?: number | undefined;

@@ -2,7 +2,7 @@
 // names.
 import { z } from 'zod';
 import { ClientError } from '../../client/client-error.ts';
-import { neutralise } from '../state/clean-text.ts';
+import { neutralise } from '../../control-characters.ts';
 import type { Page } from './page-connection.ts';
 
 type ActionTypes = { readonly params: unknown; readonly result: unknown };

@@ -1,21 +1,23 @@
 // The console's server on loopback: static files, the exchange of a link for a cookie, and one WebSocket. Any local user and any web page
 // can connect, so every request is checked before it is routed.
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { type Endpoint, type ListenOptions, listen } from '../../listener/listener.ts';
 import { createKeys, type Keys } from './access-keys.ts';
+
+/** This address, as a browser writes it. */
+type Here = { readonly scheme: 'http' | 'https'; readonly names: readonly string[]; readonly port: number };
 
 // Detects requests from foreign web pages and DNS rebinding.
 /** The reason to refuse, or undefined for our own page. `isUpgrade`: a WebSocket always carries an Origin. */
-export function foreignReason(request: IncomingMessage, port: number, isUpgrade: boolean): string | undefined {
+export function foreignReason(request: IncomingMessage, { scheme, names }: Here, isUpgrade: boolean): string | undefined {
   const { host, origin, 'sec-fetch-site': site } = request.headers;
-  const names = [`127.0.0.1:${port}`, `localhost:${port}`];
   if (request.headersDistinct.host?.length !== 1 || !names.includes(host ?? '')) return 'the Host header is not this address';
   const isState = isUpgrade || request.method === 'POST';
-  if (origin === undefined ? isState : origin !== `http://${host}`) return 'the Origin header is not this address';
+  if (origin === undefined ? isState : origin !== `${scheme}://${host}`) return 'the Origin header is not this address';
   // Any site may link to the page: that changes nothing.
   const isFollowed = request.url === '/' && !isState && request.headers['sec-fetch-dest'] === 'document';
   if (site !== undefined && site !== 'same-origin' && site !== 'none' && !isFollowed) return 'the request comes from another site';
@@ -26,11 +28,21 @@ export type ConsoleServer = {
   readonly port: number;
   /** A single-use link. */
   link(): string;
+  /** Refuses new connections; open ones go on. */
+  stopAccepting(): void;
   close(): void;
 };
 
+/** Where the server listens, and the host names that lead there; the first is in the link. */
+export type ListenAt = { readonly host: string; readonly names: readonly string[]; readonly tls?: ListenOptions['tls'] };
+
+const LOOPBACK: ListenAt = { host: '127.0.0.1', names: ['127.0.0.1', 'localhost'] };
+
 export type ServerDeps = {
   readonly port: number;
+  readonly at?: ListenAt | undefined;
+  /** Other endpoints of the same listener, by path. */
+  readonly endpoints?: readonly (readonly [string, Endpoint])[] | undefined;
   readonly files: ReadonlyMap<string, PageFile>;
   /** Called with an authenticated page. */
   readonly welcome: (socket: WebSocket, first: unknown) => void;
@@ -43,30 +55,36 @@ export type ServerDeps = {
 const MAX_MESSAGE_BYTES = 24 * 1024 * 1024;
 const MAX_BODY_BYTES = 4096;
 const MAX_SOCKETS = 32;
-const MAX_IN_FLIGHT = 64;
 const HELLO_WITHIN_MS = 10_000;
 
 /** Resolves when it listens; rejects when it cannot. */
-export function openServer({ port, files, welcome, now, entered }: ServerDeps): Promise<ConsoleServer> {
+export async function openServer({
+  port,
+  at = LOOPBACK,
+  endpoints = [],
+  files,
+  welcome,
+  now,
+  entered,
+}: ServerDeps): Promise<ConsoleServer> {
   const keys = createKeys(now);
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, clientTracking: true });
-  let inFlight = 0;
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16 * 1024 }, (request, response) => {
-    if (inFlight >= MAX_IN_FLIGHT) return refuse(response, 429, 'too many requests at once');
-    inFlight++;
-    response.on('close', () => inFlight--);
-    // A peer that disconnects in mid-request ends only that request.
-    answer(request, response).catch(() => response.destroy());
+  const listener = await listen({
+    host: at.host,
+    port,
+    tls: at.tls,
+    endpoints: new Map<string, Endpoint>([...endpoints, ['*', { handle: answer, upgrade }]]),
   });
-  server.maxConnections = 256;
-  server.on('upgrade', upgrade);
+  const here: Here = { scheme: at.tls ? 'https' : 'http', names: at.names.map((name) => `${name}:${listener.port}`), port: listener.port };
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    for (const [name, value] of Object.entries(headersFor(portOf(server)))) response.setHeader(name, value);
-    const foreign = foreignReason(request, portOf(server), false);
+  async function answer(request: IncomingMessage, response: ServerResponse, proven: () => void): Promise<void> {
+    for (const [name, value] of Object.entries(headersFor(here))) response.setHeader(name, value);
+    const foreign = foreignReason(request, here, false);
     if (foreign) return refuse(response, 403, foreign);
+    const cookie = cookieOf(request, here.port);
+    if (cookie !== undefined && keys.hasCookie(cookie)) proven();
     const url = request.url ?? '';
-    if (request.method === 'POST' && url === '/enter') return enter(request, response);
+    if (request.method === 'POST' && url === '/enter') return enter(request, response, proven);
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405, 'method not allowed');
     const file = files.get(url);
     if (!file) return refuse(response, 404, 'not found');
@@ -74,7 +92,7 @@ export function openServer({ port, files, welcome, now, entered }: ServerDeps): 
     response.end(request.method === 'HEAD' ? undefined : file.bytes);
   }
   /** Exchanges a link's token for a cookie and a page key. */
-  async function enter(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function enter(request: IncomingMessage, response: ServerResponse, proven: () => void): Promise<void> {
     if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
       return refuse(response, 415, 'content-type must be application/json');
     const body = await readBody(request);
@@ -85,17 +103,17 @@ export function openServer({ port, files, welcome, now, entered }: ServerDeps): 
       if (keys.failed()) return void response.destroy();
       return refuse(response, 401, 'this link is invalid or was already used');
     }
-    const cookie = `${cookieName(portOf(server))}=${credentials.cookie}; HttpOnly; SameSite=Strict; Path=/`;
+    proven();
+    const cookie = `${cookieName(here.port)}=${credentials.cookie}; HttpOnly; SameSite=Strict; Path=/${at.tls ? '; Secure' : ''}`;
     response.writeHead(200, { 'content-type': 'application/json', 'set-cookie': cookie });
     response.end(JSON.stringify({ pageKey: credentials.pageKey }));
     entered?.();
   }
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    socket.on('error', () => {}); // the peer may disconnect meanwhile
     const respond = (status: string) => void socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-    if (foreignReason(request, portOf(server), true)) return respond('403 Forbidden');
+    if (foreignReason(request, here, true)) return respond('403 Forbidden');
     if (request.url !== '/socket') return respond('404 Not Found');
-    const cookie = cookieOf(request, portOf(server));
+    const cookie = cookieOf(request, here.port);
     if (cookie === undefined || !keys.hasCookie(cookie)) {
       if (keys.failed()) return void socket.destroy();
       return respond('401 Unauthorized');
@@ -104,23 +122,16 @@ export function openServer({ port, files, welcome, now, entered }: ServerDeps): 
     sockets.handleUpgrade(request, socket, head, (opened) => admit(opened, cookie, keys, welcome));
   }
 
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host: '127.0.0.1', port }, () => {
-      server.off('error', reject);
-      server.on('error', () => {});
-      resolve({
-        port: portOf(server),
-        link: () => `http://127.0.0.1:${portOf(server)}/#${keys.issue()}`,
-        close() {
-          for (const socket of sockets.clients) socket.terminate();
-          sockets.close();
-          server.close();
-          server.closeAllConnections();
-        },
-      });
-    });
-  });
+  return {
+    port: here.port,
+    link: () => `${here.scheme}://${here.names[0]}/#${keys.issue()}`,
+    stopAccepting: listener.stopAccepting,
+    close() {
+      for (const socket of sockets.clients) socket.terminate();
+      sockets.close();
+      listener.close();
+    },
+  };
 }
 
 /** The browser sent the cookie by itself; the page proves itself with its key in the first message. */
@@ -138,8 +149,6 @@ function admit(socket: WebSocket, cookie: string, keys: Keys, welcome: ServerDep
   });
 }
 
-const portOf = (server: Server): number => (server.address() as AddressInfo | null)?.port ?? 0;
-
 /** Browsers share cookies between the ports of a host. */
 const cookieName = (port: number): string => `switchboard_${port}`;
 
@@ -149,14 +158,14 @@ function cookieOf(request: IncomingMessage, port: number): string | undefined {
   return found.length === 1 ? found[0]?.slice(wanted.length) : undefined;
 }
 
-function headersFor(port: number): Readonly<Record<string, string>> {
+function headersFor({ scheme, names }: Here): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data:",
     'media-src data:',
-    `connect-src 'self' ws://127.0.0.1:${port} ws://localhost:${port}`,
+    `connect-src 'self' ${names.map((name) => `${scheme === 'https' ? 'wss' : 'ws'}://${name}`).join(' ')}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
@@ -197,7 +206,8 @@ function parse(text: string): unknown {
 
 function refuse(response: ServerResponse, status: number, why: string): void {
   if (response.headersSent) return void response.destroy();
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
+  response.shouldKeepAlive = false;
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' });
   response.end(`${why}\n`);
 }
 

@@ -1,6 +1,7 @@
 // Live frames for the pages. While no page is open, the observers do nothing.
 import { z } from 'zod';
 import { ClientError } from '../../client/client-error.ts';
+import { neutralise } from '../../control-characters.ts';
 import type { Secrets } from '../../redaction/redact.ts';
 import type { FrameRecord } from '../../store/frame-log/frame-filter.ts';
 import type { Side } from '../../store/frame-log/frame-lines.ts';
@@ -10,7 +11,6 @@ import type { ChartTopics } from '../protocol/charts.ts';
 import type { FrameActions, FrameRow, FrameTopics } from '../protocol/frames.ts';
 import type { ActionsOf, TopicsOf } from '../server/screens.ts';
 import { createCharts } from './charts.ts';
-import { neutralise } from './clean-text.ts';
 import { frameDetail } from './frame-detail.ts';
 import { createFrameRing, type Kept, type Wanted } from './frame-ring.ts';
 

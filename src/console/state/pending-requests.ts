@@ -1,15 +1,18 @@
 // Pending permission requests and elicitations. The first answer counts, wherever it comes from.
 import { randomUUID } from 'node:crypto';
+import { describePermission } from '../../client/describe-permission.ts';
+import { neutralise } from '../../control-characters.ts';
 import { fields } from '../../json-object.ts';
 import type { Action } from '../../policy/actions/action.ts';
 import type { Decision } from '../../policy/decide.ts';
 import type { Redactor } from '../../redaction/redact.ts';
+import { redactUrl } from '../../redaction/redact-url.ts';
 import type { ChatActions } from '../protocol/chat.ts';
 import type { Elicitation, PendingRequest, RequestPolicy, SessionRow } from '../protocol/state.ts';
-import { cleanValue, neutralise } from './clean-text.ts';
+import { cleanValue } from './clean-text.ts';
 import type { Feed } from './feed.ts';
 import { readForm } from './form-schema.ts';
-import { type Fields, list, shown, text, toolOf } from './read-update.ts';
+import { type Fields, shown, text, toolOf } from './read-update.ts';
 
 // An elicitation: what is shown, and how it is answered.
 type Values = Parameters<NonNullable<ReturnType<typeof readForm>>['answer']>[0];
@@ -32,7 +35,7 @@ export function readElicitation(params: Fields, clean: (value: string) => string
     if (address && /^https?:$/.test(address.protocol))
       return {
         message,
-        shown: { mode: 'url', url: clean(url), host: clean(address.host) },
+        shown: { mode: 'url', url: clean(redactUrl(url)), host: clean(address.host) },
         // The display is redacted; the page opens the real URL.
         accept: () => ({ url }),
       };
@@ -183,6 +186,7 @@ function requestOf(
   policy: RequestPolicy | undefined,
 ): PendingRequest {
   const call = toolOf(fields(clean.toolCall));
+  const { title, command, options } = describePermission(clean);
   return {
     requestId: randomUUID(),
     sessionId,
@@ -190,26 +194,14 @@ function requestOf(
     agent: neutralise(row?.agent ?? ''),
     sessionTitle: row?.title ?? '',
     cwd: neutralise(row?.cwd ?? ''),
-    title: call.title ?? 'The agent asks for permission',
+    title,
     toolKind: call.toolKind ?? 'other',
-    command: commandOf(fields(fields(clean.toolCall).rawInput)),
+    command,
     content: call.content ?? [],
     locations: call.locations ?? [],
     input: call.input,
     policy,
-    options: list(clean.options).map((option) => {
-      const { name, kind } = fields(option);
-      return { name: text(name) ?? '', kind: text(kind) ?? '' };
-    }),
+    options: options.map(({ name, kind }) => ({ name, kind })),
     at,
   };
 }
-
-/** The command line, if the agent reports it. */
-function commandOf({ command, args }: Fields): string | undefined {
-  if (Array.isArray(command)) return command.map(String).map(quoted).join(' ');
-  if (typeof command !== 'string') return undefined;
-  return Array.isArray(args) ? [command, ...args.map(String)].map(quoted).join(' ') : command;
-}
-
-const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

@@ -1,11 +1,13 @@
 // All state the console shows, so that pages can come and go: sessions, conversations, pending requests, agents. Publishes every change
 // with a number.
+
+import { neutralise } from '../../control-characters.ts';
 import { fields } from '../../json-object.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import { apply } from '../protocol/apply-event.ts';
 import { type Accepts, type Conversation, createConversation, type Event } from '../protocol/conversation.ts';
 import type { AgentRow, ConsoleState, SessionRow } from '../protocol/state.ts';
-import { cleanUpdate, cleanValue, neutralise } from './clean-text.ts';
+import { cleanUpdate, cleanValue } from './clean-text.ts';
 import type { Feed } from './feed.ts';
 import { createPendingRequests } from './pending-requests.ts';
 import { agentIn, chunkOf, eventOf, type Fields, optionsOf, type SummaryChunk, summaryChunkOf, text, withPrints } from './read-update.ts';

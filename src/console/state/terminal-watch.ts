@@ -1,9 +1,10 @@
 // Shows terminal output while programs run. Polls, because nothing announces new output.
+
+import { neutraliseOutput } from '../../control-characters.ts';
 import { fields } from '../../json-object.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { Host } from '../client/workspace.ts';
 import type { Output } from '../protocol/conversation.ts';
-import { neutraliseOutput } from './clean-text.ts';
 import { text } from './read-update.ts';
 import type { StateKeeper } from './state.ts';
 

@@ -1,7 +1,8 @@
 // Streams text to pages: joins chunks that arrive together and removes secrets, also those that span chunks.
+
+import { neutralise } from '../../control-characters.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { Event, Role } from '../protocol/conversation.ts';
-import { neutralise } from './clean-text.ts';
 
 // Cleans a stream as it is shown. A secret may span two chunks. Holding text back would stall the stream, so text already shown is removed
 // once it turns out to be part of a secret.

@@ -1,7 +1,11 @@
 // Calls one tool of one MCP server and shows the call like any other tool call.
 import type { ToolCallContent } from '@agentclientprotocol/sdk';
 import type { CallToolResult } from '@modelcontextprotocol/client';
+import * as z from 'zod';
 import { type Scenario, ScenarioFailure } from './scenario.ts';
+
+const ARGUMENTS = z.record(z.string(), z.unknown());
+
 export const call: Scenario = async (turn, { rest }) => {
   const [, server, tool, json = ''] = /^(\S+)\s+(\S+)\s*(.*)$/s.exec(rest) ?? [];
   if (server === undefined || tool === undefined) throw new ScenarioFailure('Which tool? Try /call SERVER TOOL {"name": "value"}.');
@@ -22,12 +26,10 @@ export const call: Scenario = async (turn, { rest }) => {
 
 function argumentsOf(json: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(json || '{}');
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+    return ARGUMENTS.parse(JSON.parse(json || '{}'));
   } catch {
-    // reported below, as for JSON of any other shape
+    throw new ScenarioFailure('The arguments of a tool are a JSON object, such as {"text": "hello"}.');
   }
-  throw new ScenarioFailure('The arguments of a tool are a JSON object, such as {"text": "hello"}.');
 }
 
 /** Text goes into the tool call; other kinds only into its rawOutput. */

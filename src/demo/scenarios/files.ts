@@ -39,10 +39,16 @@ async function readIfThere(turn: Turn, file: string): Promise<string | null> {
     const { sessionId } = turn.session.record;
     return (await turn.request(methods.client.fs.readTextFile, { sessionId, path: file })).content;
   } catch (error) {
-    // Only this code means that the file is new. After any other error it may exist, and writing would lose its text.
-    if (error instanceof RequestError && error.code === RESOURCE_NOT_FOUND) return null;
+    // Only this means that the file is new. After any other error it may exist, and writing would lose its text.
+    if (error instanceof RequestError && isMissing(error)) return null;
     throw error;
   }
+}
+
+/** The code for it, or what clients built on the SDK (acpx) make of the system's error. */
+function isMissing({ code, data }: RequestError): boolean {
+  const { details } = (data ?? {}) as { details?: unknown };
+  return code === RESOURCE_NOT_FOUND || (typeof details === 'string' && details.startsWith('ENOENT'));
 }
 
 // Reads through the client, never from the disk: the client may have unsaved changes, or run on another machine.

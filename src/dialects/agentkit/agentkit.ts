@@ -10,8 +10,10 @@ export function promptParams(params: Dict): Dict {
   const parts = list(params.prompt).map((block) => part(dict(block)));
   const [only] = parts;
   const [, name, input] = (parts.length === 1 && only?.type === 'text' ? COMMAND.exec(text(only.text) ?? '') : undefined) ?? [];
-  const command = name === undefined ? {} : { command: { name, ...(input !== undefined && input !== '' && { input }) } };
-  return { sessionId: params.sessionId, prompt: parts, ...command };
+  const written = name === undefined ? undefined : { name, ...(input !== undefined && input !== '' && { input }) };
+  // A client of this dialect sends the field itself.
+  const command = isObject(params.command) ? params.command : written;
+  return { sessionId: params.sessionId, prompt: parts, ...(command && { command }) };
 }
 
 /** The server has no field for links and files: they become text. */
@@ -125,9 +127,9 @@ function initializeParams({ clientInfo, clientCapabilities }: Dict): Dict {
   };
 }
 
-/** A map of strings: the directory, and the client's `_meta` strings. */
-function metadata({ cwd, _meta }: Dict): Dict {
-  const strings = Object.entries(dict(_meta)).filter(([, value]) => typeof value === 'string');
+/** A map of strings: the client's `_meta`, the `metadata` of a client of this dialect, and `cwd`, which the policy has seen. */
+function metadata({ cwd, _meta, metadata: own }: Dict): Dict {
+  const strings = [...Object.entries(dict(_meta)), ...Object.entries(dict(own))].filter(([, value]) => typeof value === 'string');
   return { ...Object.fromEntries(strings), ...(typeof cwd === 'string' && { workDir: cwd }) };
 }
 

@@ -50,3 +50,7 @@ export const PLAN_MARKS: Readonly<Record<string, string>> = {
   '>': 'in_progress',
   '-': 'in_progress',
 };
+
+/** What a plan entry may call its text, and its status. */
+export const TITLE_KEYS = ['content', 'title', 'text', 'name'];
+export const PLAN_STATUSES: Readonly<Record<string, string>> = { running: 'in_progress', inProgress: 'in_progress', done: 'completed' };

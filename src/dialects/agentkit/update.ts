@@ -1,6 +1,6 @@
 // Converts an update of the Go server to ACP.
-import { type Dict, dict, list, lookUp, text, without } from '../json.ts';
-import { KINDS, PLAN_LINE, PLAN_MARKS, ROLES, STATUSES } from './table.ts';
+import { type Dict, dict, first, isObject, list, lookUp, text, without } from '../json.ts';
+import { KINDS, PLAN_LINE, PLAN_MARKS, PLAN_STATUSES, ROLES, STATUSES, TITLE_KEYS } from './table.ts';
 
 /** `isFirst` tells whether a tool call is new. Anything that is not an update of this dialect stays unchanged. */
 export function readUpdate(update: Dict, isFirst: (toolCallId: string) => boolean): Dict {
@@ -13,7 +13,7 @@ export function readUpdate(update: Dict, isFirst: (toolCallId: string) => boolea
     case 'toolCall':
       return toolCall(update, isFirst);
     case 'planUpdate':
-      return { ...without(update, 'type', 'role', 'chunk', 'entries'), sessionUpdate: 'plan', entries: planEntries(update) };
+      return { ...without(update, 'type', 'role', 'chunk', 'entries', 'plan'), sessionUpdate: 'plan', entries: planEntries(update) };
     default:
       return typeof update.type === 'string' ? { ...without(update, 'type'), sessionUpdate: update.type } : update;
   }
@@ -39,11 +39,25 @@ function toolCall(update: Dict, isFirst: (toolCallId: string) => boolean): Dict 
   };
 }
 
-/** A plan arrives as lines of text; a prefix may mark the status. */
+/** A plan arrives as a list, or as lines of text in which a prefix may mark the status. */
 function planEntries(update: Dict): readonly unknown[] {
-  if (Array.isArray(update.entries)) return list(update.entries);
+  const given = [update.entries, update.plan, dict(update.plan).entries].find(Array.isArray);
+  if (given) return list(given).map(planEntry);
   return (text(update.chunk) ?? '').split('\n').flatMap((line) => {
     const [, mark, content = ''] = PLAN_LINE.exec(line) ?? [];
     return content === '' ? [] : [{ content, priority: 'medium', status: lookUp(PLAN_MARKS, mark) ?? 'pending' }];
   });
+}
+
+/** ACP requires content, priority and status. */
+function planEntry(entry: unknown): unknown {
+  if (typeof entry === 'string') return { content: entry, priority: 'medium', status: 'pending' };
+  if (!isObject(entry)) return entry;
+  const status = text(entry.status) ?? 'pending';
+  return {
+    priority: 'medium',
+    ...without(entry, ...TITLE_KEYS),
+    content: text(first(entry, ...TITLE_KEYS)) ?? '',
+    status: lookUp(PLAN_STATUSES, status) ?? status,
+  };
 }

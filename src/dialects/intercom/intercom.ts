@@ -1,6 +1,6 @@
 // The operator stream (source document 001) has no replies, no sessions and no end of a turn. The dialect supplies them.
 import type { About, Dialect, DialectEvent, Step } from '../dialect.ts';
-import { added, type Dict, dict, list, lookUp, removed, text } from '../json.ts';
+import { added, type Dict, dict, isObject, list, lookUp, removed, text } from '../json.ts';
 import { failed, lineOf, type Message, notification, type Request, type Response, request, result, update } from '../message.ts';
 import { absolute } from '../paths.ts';
 import { textsOfDiff } from '../unified-diff.ts';
@@ -11,12 +11,13 @@ import {
   FORWARD_FORM,
   FORWARD_OPTIONS,
   INTERRUPT_REASON,
-  MAX_LINE_BYTES,
+  mute,
+  NO_METHOD,
   NUDGE,
   PLAN_STATUSES,
   REQUIRED,
   STREAM_CLOSED,
-  TOO_LONG,
+  tooLong,
   WRITE_FAILED,
 } from './table.ts';
 
@@ -63,11 +64,16 @@ type State = {
   readonly nextId: number;
   /** Updates that arrived before the session existed. */
   readonly early: readonly Dict[];
-  /** The agent has sent something, or its start-up time is over: from now on silence ends a turn. */
+  /** The agent has sent something: from now on silence ends a turn. Until then it is an error. */
   readonly isUp: boolean;
   /** The agent's input is closed. */
   readonly isUnresponsive: boolean;
+  /** The agent's output is closed. */
+  readonly isClosed: boolean;
 };
+
+/** The operator's own words, for which ACP has no field. */
+const reasonIn = ({ _meta }: Dict): string | undefined => text(dict(_meta).reason);
 
 const QUIET = 'quiet';
 const STALL = 'stall';
@@ -90,17 +96,18 @@ export const intercom: Dialect<State> = {
     early: [],
     isUp: false,
     isUnresponsive: false,
+    isClosed: false,
   }),
   toAgent(state, message) {
     if (message.kind === 'response') return onAnswer(state, message);
     if (message.kind === 'request') return onRequest(state, message);
     if (message.method !== 'session/cancel') return { state };
-    const interrupt = notification('session/interrupt', { reason: INTERRUPT_REASON });
+    const interrupt = notification('session/interrupt', { reason: reasonIn(dict(message.params)) ?? INTERRUPT_REASON });
     return { ...endTurns(state, 'cancelled'), toAgent: [interrupt] };
   },
   toAcp(state, message) {
     const step = onMessage(state, message);
-    if (step.remarks) return step;
+    if (step.remarks || step.details) return step;
     const known = { ...step.state, isUp: true };
     return { ...step, state: known, alarms: waiting(known) };
   },
@@ -131,6 +138,7 @@ function onRequest(state: State, message: Request): Step<State> {
       return { state, toClient: [result(id, {})] };
     case 'session/prompt':
       if (state.isUnresponsive) return { state, toClient: [failed(id, -32603, WRITE_FAILED)] };
+      if (state.isClosed) return { state, toClient: [failed(id, -32603, sessionEnded(state), { reason: STREAM_CLOSED })] };
       return startTurn(state, id, promptText(params));
     default:
       return { state, toClient: [failed(id, -32601, `Method not found: ${method}`, { method })] };
@@ -146,7 +154,9 @@ function openSession(state: State, id: string, { cwd }: Dict): Step<State> {
 
 function startTurn(state: State, id: string, prompted: string): Step<State> {
   const prompt = notification('prompt/send', { text: prompted });
-  if (Buffer.byteLength(lineOf(prompt, true)) > MAX_LINE_BYTES) return { state, toClient: [failed(id, -32602, TOO_LONG)] };
+  const { agent, maxLineBytes } = state.about;
+  if (Buffer.byteLength(lineOf(prompt, true)) > maxLineBytes)
+    return { state, toClient: [failed(id, -32602, tooLong(agent, maxLineBytes))] };
   const known = { ...state, turns: [...state.turns, id] };
   return { state: known, toAgent: [prompt], alarms: waiting(known) };
 }
@@ -162,49 +172,61 @@ function promptText({ prompt }: Dict): string {
   return parts.filter((part) => part !== '').join('\n');
 }
 
+/** How long the agent may be silent. */
+const limitMs = ({ about: { timeouts }, isUp }: Pick<State, 'about' | 'isUp'>): number =>
+  isUp ? timeouts.quietMs : Math.max(timeouts.quietMs, timeouts.initializeMs);
+
 /** A turn ends after enough silence. Start-up and a pending request do not count as silence. */
 function waiting({ turns, pending: questions, about, isUp }: State): Readonly<Record<string, number | undefined>> {
   const isWaiting = turns.length > 0 && questions.size === 0;
-  const { initializeMs, stallMs } = about.timeouts;
-  const quietMs = isUp ? about.timeouts.quietMs : Math.max(about.timeouts.quietMs, initializeMs);
+  const { stallMs } = about.timeouts;
+  const quietMs = limitMs({ about, isUp });
   return { [QUIET]: isWaiting ? quietMs : undefined, [STALL]: isWaiting && stallMs > 0 && stallMs < quietMs ? stallMs : undefined };
 }
 
-function endTurns(state: State, stopReason: string): Step<State> {
+const endTurns = (state: State, stopReason: string): Step<State> => settleTurns(state, (id) => result(id, { stopReason }));
+
+const failTurns = (state: State, message: string): Step<State> => settleTurns(state, (id) => failed(id, -32603, message));
+
+function settleTurns(state: State, answer: (id: string) => Message): Step<State> {
   const known = { ...state, turns: [] };
-  return { state: known, toClient: state.turns.map((id) => result(id, { stopReason })), alarms: waiting(known) };
+  return { state: known, toClient: state.turns.map(answer), alarms: waiting(known) };
 }
+
+const sessionEnded = ({ session, about }: State): string =>
+  `Session "${session?.id ?? ''}" of agent "${about.agent}" ended: ${STREAM_CLOSED}; open a new session`;
 
 function onEvent(state: State, event: DialectEvent): Step<State> {
   const { agent } = state.about;
   switch (event.kind) {
     case 'noise':
-      return { state, remarks: [`skipped a line from agent "${agent}" that is not JSON: ${event.line.slice(0, NOISE_SHOWN)}`] };
+      return { state, remarks: [`skipped a line from agent "${agent}": ${whyNoise(event.line)}`] };
     case 'alarm':
-      if (event.name === QUIET) return endTurns({ ...state, isUp: true }, 'end_turn');
+      if (event.name === QUIET) return state.isUp ? endTurns(state, 'end_turn') : failTurns(state, mute(agent, limitMs(state)));
       return { state, toAgent: [notification('nudge', { message: NUDGE })] };
     case 'eof':
-      return sendUpdate(state, statusUpdate(state, STREAM_CLOSED, 'warning'));
+      return sendUpdate({ ...state, isClosed: true }, statusUpdate(state, sessionEnded(state), 'warning'));
     case 'exit':
       // A clean exit ends the turn; the proxy reports any other exit.
       return event.code === 0 ? endTurns(state, 'end_turn') : { state };
-    case 'unwritable': {
-      const known = { ...state, isUnresponsive: true, turns: [] };
-      return { state: known, toClient: state.turns.map((id) => failed(id, -32603, WRITE_FAILED)), alarms: waiting(known) };
-    }
+    case 'unwritable':
+      return failTurns({ ...state, isUnresponsive: true }, WRITE_FAILED);
   }
+}
+
+/** A message without a method is a missing field; anything else is not JSON. */
+function whyNoise(line: string): string {
+  try {
+    if (isObject(JSON.parse(line))) return NO_METHOD;
+  } catch {}
+  return `it is not JSON: ${line.slice(0, NOISE_SHOWN)}`;
 }
 
 function onMessage(state: State, message: Message): Step<State> {
   const { agent } = state.about;
   const required = message.kind === 'response' ? undefined : lookUp(REQUIRED, message.method);
-  if (message.kind === 'response' || !required)
-    return {
-      state,
-      remarks: [
-        `skipped a line from agent "${agent}": ${message.kind === 'response' ? 'it has no method' : `unknown method ${message.method}`}`,
-      ],
-    };
+  if (message.kind === 'response') return { state, remarks: [`skipped a line from agent "${agent}": ${NO_METHOD}`] };
+  if (!required) return { state, details: [`skipped a line from agent "${agent}": unknown method ${message.method}`] };
   const params = dict(message.params);
   const missing = required.find((key) => (key === 'id' ? message.kind !== 'request' : text(params[key]) === undefined));
   if (missing !== undefined) return { state, remarks: [`skipped a ${message.method} from agent "${agent}": "${missing}" is missing`] };
@@ -270,12 +292,12 @@ function onAnswer(state: State, message: Response): Step<State> {
 function agentAnswer({ what, id }: PendingRequest, answer: Dict, isError: boolean): Message {
   const { outcome, optionId } = dict(answer.outcome);
   const chosen = !isError && outcome === 'selected' ? optionId : undefined;
+  const given = reasonIn(answer) ?? null;
   if (what === 'clearance') {
-    const given = text(dict(answer._meta).reason) ?? null;
-    const reason = isError ? 'the operator could not be asked' : outcome === 'cancelled' ? 'cancelled' : given;
+    const reason = given ?? (isError ? 'the operator could not be asked' : outcome === 'cancelled' ? 'cancelled' : null);
     return chosen === APPROVED ? request(id, 'clearance/response', { status: APPROVED, reason: given }) : refusal(what, id, reason);
   }
-  if (what === 'choice') return chosen === CONTINUE ? continuation(id, null) : refusal(what, id);
+  if (what === 'choice') return chosen === CONTINUE ? continuation(id, given) : refusal(what, id, given);
   const { decision, instruction } = dict(answer.content);
   const isAccepted = !isError && answer.action === 'accept' && decision === CONTINUE;
   const comment = text(instruction) === '' ? null : (text(instruction) ?? null);

@@ -41,11 +41,12 @@ export const PLAN_STATUSES: Readonly<Record<string, string>> = {
   done: 'completed',
 };
 
-/** The longest line that agents read. */
-export const MAX_LINE_BYTES = 1024 * 1024;
-export const TOO_LONG = `The prompt is longer than an operator-stream agent can read (${MAX_LINE_BYTES} bytes)`;
-
 export const INTERRUPT_REASON = 'Operator requested termination';
 export const NUDGE = 'Continue working on the current task. Pick up where you left off.';
 export const STREAM_CLOSED = 'stream closed';
 export const WRITE_FAILED = 'write failed: stream closed';
+export const NO_METHOD = '"method" is missing';
+export const tooLong = (agent: string, bytes: number): string =>
+  `The prompt is longer than agent "${agent}" can read (${bytes} bytes); shorten it, or raise agent_servers.${agent}.max_line_bytes`;
+export const mute = (agent: string, ms: number): string =>
+  `Agent "${agent}" sent nothing within ${ms} ms of the prompt; run its command in a terminal to see why, or raise agent_servers.${agent}.timeouts.initialize_ms`;

@@ -28,6 +28,7 @@ export type Bridge = {
 
 export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
   const revoked = new Set<() => void>();
+  const ownNames = new Map<string, string>();
   let isRevoked = false;
   let hasDied = false;
   let handler: Promise<HttpHandler> | undefined;
@@ -46,6 +47,7 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
       if (isRevoked) throw new Error('the session has ended');
       const end = relay(front, openBack(server, deps), {
         server: server.name,
+        ownNames,
         mayCall: (tool, args, signal) => deps.mayCall(server.name, tool, args, signal),
         exposes: (tool) => deps.exposes(server.name, tool),
         onEnding: deps.onEnding,

@@ -1,11 +1,11 @@
 // All bridges of a connection: their tokens and listeners.
 
-import { tokenKey } from '../server/tool-server.ts';
+import { createRevokedKeys, tokenKey } from '../server/tool-server.ts';
 import { createListeners, type Shim } from '../transports/listeners.ts';
 import { type Bridge, type BridgeDeps, createBridge } from './bridge.ts';
 import type { ClientServer } from './client-server.ts';
 
-export type Wanted = { readonly server: ClientServer; readonly way: 'http' | 'stdio' };
+export type Wanted = { readonly server: ClientServer; readonly way: 'http' | 'stdio' | 'tcp' };
 
 /** The entries that replace the servers, in their order, as JSON text. */
 export type Opened = { readonly entries: readonly string[]; revoke(): void };
@@ -19,10 +19,12 @@ export type Bridges = {
 
 export function createBridges(shim: Shim, onRefused: () => void): Bridges {
   const byKey = new Map<string, Bridge>();
+  const revoked = createRevokedKeys();
   const listeners = createListeners<Bridge>(shim, {
     admit(token) {
-      const bridge = byKey.get(tokenKey(token));
-      if (!bridge) onRefused();
+      const key = tokenKey(token);
+      const bridge = byKey.get(key);
+      if (!bridge && !revoked.has(key)) onRefused();
       return bridge;
     },
     serveSocket: (bridge, socket) => bridge.serveSocket(socket),
@@ -38,7 +40,10 @@ export function createBridges(shim: Shim, onRefused: () => void): Bridges {
     const bridge = createBridge(server, { ...deps, onEnding });
     const key = tokenKey(bridge.token);
     byKey.set(key, bridge);
-    bridge.onRevoke(() => byKey.delete(key));
+    bridge.onRevoke(() => {
+      byKey.delete(key);
+      revoked.add(key);
+    });
     return bridge;
   }
 

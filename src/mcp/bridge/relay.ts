@@ -1,8 +1,10 @@
 // One agent's connection to one of the client's servers, message by message. Everything passes unchanged in both directions and both eras
-// of MCP; only tool calls wait for a verdict, and hidden tools are removed from the list.
+// of MCP; only tool calls wait for a verdict, hidden tools are removed from the list, and tools that a model API would refuse are adapted.
 import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from '@modelcontextprotocol/client';
+import { isObject } from '../../json-object.ts';
 import { failed } from '../server/call-tool.ts';
 import { type GateVerdict, passGate } from '../server/gate.ts';
+import { portableTool } from '../server/portable-tool.ts';
 import type { ToolArgs } from '../server/tool.ts';
 
 export type RelayDeps = {
@@ -10,6 +12,8 @@ export type RelayDeps = {
   readonly server: string;
   mayCall(tool: string, args: ToolArgs, signal: AbortSignal): Promise<GateVerdict>;
   exposes(tool: string): boolean;
+  /** The server's own names of tools that agents see under another. Kept for all connections of a bridge: an agent may list in one and call in another. */
+  readonly ownNames: Map<string, string>;
   /** The promise resolves when every process started for this connection has exited. */
   onEnding(done: Promise<void>): void;
   /** The server exited by itself, or never started. */
@@ -53,17 +57,19 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
       return toFront({ jsonrpc: '2.0', id, error }, id);
     }
     const taken = new AbortController();
+    let sent = message;
     pending.set(id, { method, progressToken: params?._meta?.progressToken, taken });
     if (method === 'tools/call') {
       const { name, arguments: args } = (params ?? {}) as { name?: unknown; arguments?: unknown };
-      const tool = String(name);
+      const tool = deps.ownNames.get(String(name)) ?? String(name);
       const given = (typeof args === 'object' && args !== null ? args : {}) as ToolArgs;
       const verdict = await passGate(() => deps.mayCall(tool, given, taken.signal), taken.signal);
       if (taken.signal.aborted) return; // nobody waits for the answer to a cancelled call
       if (!verdict.allow) return answer(id, { result: { ...failed(`${tool} was not allowed: ${verdict.reason}`) } });
+      if (tool !== name) sent = { ...message, params: { ...params, name: tool } };
     }
     try {
-      await back.send(message, { requestSignal: taken.signal });
+      await back.send(sent, { requestSignal: taken.signal });
     } catch (error) {
       // A server of the 2025 era may refuse this probe; the client then continues with the handshake.
       const isProbe = method === 'server/discover';
@@ -96,7 +102,7 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
     pending.delete(id);
     if (!('result' in message)) return toFront(message, id);
     if (one.method === 'initialize') back.setProtocolVersion?.(String(message.result.protocolVersion));
-    toFront(one.method === 'tools/list' ? { ...message, result: withoutHidden(message.result) } : message, id);
+    toFront(one.method === 'tools/list' ? { ...message, result: offered(message.result) } : message, id);
   }
   /** Over HTTP every message travels in the response to some request. */
   function relatedTo(message: { readonly method: string; readonly params?: Record<string, unknown> | undefined }): RequestId | undefined {
@@ -104,9 +110,19 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
     if (token !== undefined) return [...pending].find(([, { progressToken }]) => progressToken === token)?.[0];
     return pending.size === 1 ? [...pending.keys()][0] : undefined;
   }
-  function withoutHidden(result: Record<string, unknown>): Record<string, unknown> {
+  function offered(result: Record<string, unknown>): Record<string, unknown> {
     if (!Array.isArray(result.tools)) return result;
-    return { ...result, tools: result.tools.filter((tool: { name?: unknown } | null) => deps.exposes(String(tool?.name))) };
+    const exposed = result.tools.filter((tool: { name?: unknown } | null) => deps.exposes(String(tool?.name)));
+    return { ...result, tools: exposed.map(portable) };
+  }
+  /** Unchanged if every model API takes it. */
+  function portable(tool: unknown): unknown {
+    if (!isObject(tool) || typeof tool.name !== 'string' || !isObject(tool.inputSchema)) return tool;
+    const { name, description, inputSchema } = tool;
+    const shown = portableTool({ name, description: typeof description === 'string' ? description : '', inputSchema }, deps.server);
+    if (shown.name !== name) deps.ownNames.set(shown.name, name);
+    const isSame = shown.name === name && shown.inputSchema === inputSchema && shown.description === (description ?? '');
+    return isSame ? tool : { ...tool, ...shown };
   }
 
   /** Messages from the agent before the server is ready. */

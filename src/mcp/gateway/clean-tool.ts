@@ -12,7 +12,7 @@ export type ForeignTool = {
 /** Control characters (except tab and line ends), zero-width characters, bidirectional overrides, tags and private use. */
 const INVISIBLE = /[^\P{C}\t\n\r]|[\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF\u{E0000}-\u{E007F}]/gu;
 const MAX_DESCRIPTION = 8192;
-const NAME = /^[A-Za-z0-9_.-]{1,100}$/;
+const NAME = /^[A-Za-z0-9_./-]{1,128}$/;
 
 export type Cleaned = { readonly tool: ForeignTool; readonly removed: number };
 
@@ -25,20 +25,30 @@ export function cleanTool(raw: {
 }): Cleaned | undefined {
   if (!NAME.test(raw.name)) return undefined;
   let removed = 0;
+  const clean = cleaner(() => {
+    removed++;
+  });
+  const description = String(clean(raw.description ?? '')).slice(0, MAX_DESCRIPTION);
+  const title = raw.title === undefined ? undefined : String(clean(raw.title));
+  const inputSchema = { ...(clean(raw.inputSchema) as JsonSchema), type: 'object' };
+  return { tool: { name: raw.name, title, description, inputSchema }, removed };
+}
+
+/** A copy without invisible characters. */
+export const withoutInvisible = <T>(value: T): T => cleaner(() => {})(value) as T;
+
+function cleaner(onRemoved: () => void): (value: unknown) => unknown {
   const clean = (value: unknown): unknown => {
     if (typeof value === 'string')
       return value.replace(INVISIBLE, () => {
-        removed++;
+        onRemoved();
         return '';
       });
     if (Array.isArray(value)) return value.map(clean);
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [String(clean(key)), clean(inner)]));
   };
-  const description = String(clean(raw.description ?? '')).slice(0, MAX_DESCRIPTION);
-  const title = raw.title === undefined ? undefined : String(clean(raw.title));
-  const inputSchema = { ...(clean(raw.inputSchema) as JsonSchema), type: 'object' };
-  return { tool: { name: raw.name, title, description, inputSchema }, removed };
+  return clean;
 }
 
 /** The same for the same tool, in any order of its members. */

@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { type JSONRPCMessage, parseJSONRPCMessage, type RequestId, serializeMessage, type Transport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
-import { type ProcessTree, stopProcess, treeOf } from '../../processes/process-tree.ts';
+import { type ContainedStart, type ProcessTree, stopProcess, treeOf } from '../../processes/process-tree.ts';
 import { MARK, spawn } from '../../processes/spawn.ts';
 import { type CallContext, type ToolArgs, ToolFailure, type ToolOutcome } from '../server/tool.ts';
 import { messageLines } from '../transports/line-transport.ts';
@@ -24,7 +24,12 @@ export type ServerProcess = Transport & {
 };
 
 /** Tracks processes for cleanup after a crash. */
-export type Children = { readonly mark: string; readonly started: (pid: number) => void };
+export type Children = {
+  readonly mark: string;
+  readonly started: (pid: number) => void;
+  /** Puts a server into a sandbox; undefined if servers have none. `why`: there must be one, and there is none. */
+  readonly contain?: ((program: ServerProgram) => ContainedStart | { readonly why: string } | undefined) | undefined;
+};
 
 export function serverProcess({ command, args, env, cwd }: ServerProgram, children: Children | undefined): ServerProcess {
   let child: ChildProcess | undefined;
@@ -58,15 +63,22 @@ export function serverProcess({ command, args, env, cwd }: ServerProgram, childr
     start: () =>
       new Promise((resolve, reject) => {
         // Not our whole environment: it contains values meant for agents.
-        const started = spawn(command, [...args], {
-          stdio: ['pipe', 'pipe', 'ignore'],
-          env: { ...getDefaultEnvironment(), ...env, ...(children && { [MARK]: children.mark }) },
-          ...(cwd !== undefined && { cwd }),
+        const own = { ...getDefaultEnvironment(), ...env, ...(children && { [MARK]: children.mark }) };
+        const contained = children?.contain?.({ command, args, env: own, cwd });
+        if (contained && 'why' in contained) {
+          exit ??= contained.why;
+          return reject(new Error(exit));
+        }
+        const started = spawn(contained?.command ?? command, [...(contained?.args ?? args)], {
+          stdio: ['pipe', 'pipe', 'ignore', ...(contained?.stdio ?? [])],
+          env: contained?.env ?? own,
+          ...(cwd !== undefined && !contained && { cwd }),
           detached: process.platform !== 'win32',
           windowsHide: true,
         });
+        contained?.started(started);
         child = started;
-        tree = treeOf(started);
+        tree = contained?.tree(started) ?? treeOf(started);
         if (started.pid !== undefined) children?.started(started.pid);
         process.once('exit', killTree);
         started.once('spawn', resolve);
@@ -96,12 +108,20 @@ export function serverProcess({ command, args, env, cwd }: ServerProgram, childr
   return self;
 }
 
+export type ProgressStep = { readonly progress?: unknown; readonly total?: unknown; readonly message?: unknown };
+
+/** A step without a message is told by its numbers. */
+export function progressText({ progress, total, message }: ProgressStep): string {
+  if (typeof message === 'string') return message;
+  return total === undefined ? String(progress) : `${String(progress)} of ${String(total)}`;
+}
+
 // Calls of a child server's tools in the 2025 era, without the overhead of the SDK, which owns the connection otherwise.
 type Pending = { readonly progress: (text: string) => void; readonly done: (outcome: ToolOutcome | Error) => void };
 type Message = {
   readonly id?: RequestId;
   readonly method?: unknown;
-  readonly params?: { readonly progressToken?: RequestId; readonly message?: unknown } | null;
+  readonly params?: (ProgressStep & { readonly progressToken?: RequestId }) | null;
   readonly result?: unknown;
   readonly error?: { readonly message?: unknown } | null;
 };
@@ -121,7 +141,7 @@ export function serverCalls(server: ServerProcess): ServerCalls {
     const { id, method, params, result, error } = message as Message;
     if (method === 'notifications/progress') {
       const one = pending.get(params?.progressToken ?? '');
-      if (one && typeof params?.message === 'string') one.progress(params.message);
+      one?.progress(progressText(params ?? {}));
       return one !== undefined;
     }
     const one = method === undefined && id !== undefined ? pending.get(id) : undefined;
@@ -157,7 +177,7 @@ export function serverCalls(server: ServerProcess): ServerCalls {
   };
 }
 
-function readOutcome(result: unknown): ToolOutcome | Error {
+export function readOutcome(result: unknown): ToolOutcome | Error {
   const { content = [] } = (result ?? {}) as { content?: unknown };
   const isUsable = Array.isArray(content) && content.every((block) => typeof block?.type === 'string');
   return isUsable ? ({ ...(result as object), content } as ToolOutcome) : new ToolFailure('its answer is not that of a tool');

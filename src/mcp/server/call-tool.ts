@@ -1,6 +1,15 @@
 // One call of a host tool: validated, decided, run with a time limit and an output limit. The agent always gets a message it can act on.
-import { passGate, type ToolGate } from './gate.ts';
-import { type HostTool, type SessionHost, type ToolArgs, ToolFailure, type ToolOutcome } from './tool.ts';
+import { type GateVerdict, passGate, type ToolGate } from './gate.ts';
+import {
+  type HostTool,
+  type McpCaller,
+  type RunOutcome,
+  ServerError,
+  type SessionHost,
+  type ToolArgs,
+  ToolFailure,
+  type ToolOutcome,
+} from './tool.ts';
 
 /** What happened, for the audit log. `args` are the caller's own and may contain secrets. */
 export type ToolEvent = {
@@ -26,24 +35,31 @@ export type CallDeps = {
 };
 
 /** `abort` belongs to this call: aborted by its cancellation, by the end of its session, and by the tool's time limit. */
-export type Caller = { readonly abort: AbortController; readonly progress: (text: string) => void };
+export type Caller = {
+  readonly abort: AbortController;
+  readonly progress: (text: string) => void;
+  /** Undefined for a client that cannot be asked and wants no log messages. */
+  readonly mcp?: McpCaller | undefined;
+};
 
+/** `isDecided`: the call was allowed before, and goes on with the input that it needed. Rejects only with a `ServerError`. */
 export async function callTool(
   tool: HostTool,
   args: ToolArgs,
   host: SessionHost,
-  { abort, progress }: Caller,
+  { abort, progress, mcp }: Caller,
   deps: CallDeps,
-): Promise<ToolOutcome> {
+  isDecided = false,
+): Promise<RunOutcome> {
   const about = { sessionId: host.sessionId, agent: host.agent, server: tool.server, tool: tool.ownName ?? tool.name, args };
   const { signal } = abort;
   const wrong = await deps.check(tool, args);
   if (wrong !== undefined) return failed(`The arguments of ${tool.name} are not valid: ${wrong}`);
   const request = { ...about, cwd: host.cwd, roots: host.roots, effect: tool.effect };
   // Before the time limit starts: a user's decision may take any time.
-  const decided = await passGate(() => deps.gate(request, signal), signal);
+  const decided = isDecided ? ({ allow: true } as const) : await passGate(() => deps.gate(request, signal), signal);
   // The agent may have died between the decision and this line, for example of the answer to its previous call.
-  const verdict = signal.aborted ? ({ allow: false, reason: 'the call was cancelled' } as const) : decided;
+  const verdict: GateVerdict = signal.aborted ? { allow: false, reason: 'the call was cancelled' } : decided;
   if (!verdict.allow) {
     deps.onEvent({ ...about, kind: 'denied', reason: verdict.reason });
     return failed(`${tool.name} was not allowed: ${verdict.reason}`);
@@ -56,17 +72,25 @@ export async function callTool(
   // Combined signals are slow to create and slower to release, and every call would wait for that.
   const timer = tool.timeoutMs === undefined ? undefined : setTimeout(end, tool.timeoutMs).unref();
   try {
-    const outcome = await until(signal, tool.run(args, { host, signal, progress, evaluatedPath: verdict.evaluatedPath }));
+    const outcome = await until(signal, tool.run(args, { host, signal, progress, evaluatedPath: verdict.evaluatedPath, mcp }));
+    if (needsInput(outcome)) return cleaned(outcome, deps.clean);
     deps.onEvent({ ...about, kind: 'called', reason: undefined });
     return bounded(cleaned(outcome, deps.clean), deps.maxOutputBytes);
   } catch (error) {
     const reason = isLate ? `it did not finish within ${tool.timeoutMs} ms` : reasonOf(error);
     deps.onEvent({ ...about, kind: 'failed', reason });
+    if (error instanceof ServerError) {
+      const { code, data } = error;
+      throw new ServerError(deps.clean?.(reason) ?? reason, { code, data: cleaned(data, deps.clean), cause: error });
+    }
     return failed(`${tool.name} failed: ${reason}`);
   } finally {
     clearTimeout(timer);
   }
 }
+
+/** The call is not over. */
+export const needsInput = (outcome: RunOutcome): outcome is Exclude<RunOutcome, ToolOutcome> => outcome.resultType === 'input_required';
 
 export const failed = (message: string): ToolOutcome => ({ content: [{ type: 'text', text: message }], isError: true });
 
@@ -97,16 +121,16 @@ function until<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-/** Binary content, which redaction would only corrupt. */
-const BINARY = new Set(['data', 'blob']);
+/** Binary content and a server's own state, which redaction would only corrupt. */
+const OPAQUE = new Set(['data', 'blob', 'requestState']);
 
-function cleaned(outcome: ToolOutcome, clean: CallDeps['clean']): ToolOutcome {
+function cleaned<T>(outcome: T, clean: CallDeps['clean']): T {
   if (!clean) return outcome;
   const deep = <T>(value: T): T => {
     if (typeof value === 'string') return clean(value) as T;
     if (Array.isArray(value)) return value.map(deep) as T;
     if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, BINARY.has(key) ? inner : deep(inner)])) as T;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, OPAQUE.has(key) ? inner : deep(inner)])) as T;
   };
   return deep(outcome);
 }

@@ -1,6 +1,7 @@
 // Attaches host tools to sessions: one MCP server for each session, over a transport its agent supports. Nothing listens before a session
 // needs it.
 import { randomBytes } from 'node:crypto';
+import type { ServerSet } from '../gateway/server-set.ts';
 import { createPipe, type Pipe } from '../transports/acp-transport.ts';
 import type { HttpHandler } from '../transports/http-listener.ts';
 import { createListeners, newToken, type Shim } from '../transports/listeners.ts';
@@ -8,8 +9,8 @@ import type { ArgsCheck, ToolEvent } from './call-tool.ts';
 import type { ToolGate } from './gate.ts';
 import type { McpTransport } from './inject-servers.ts';
 import type { Served, ServerInfo } from './sdk-server.ts';
-import type { HostTool } from './tool.ts';
-import { ToolServer, type ToolServerDeps, type ToolSession, tokenKey } from './tool-server.ts';
+import type { HostTool, McpClient } from './tool.ts';
+import { createRevokedKeys, ToolServer, type ToolServerDeps, type ToolSession, tokenKey } from './tool-server.ts';
 
 /** Prefix of our servers' names on an agent's ACP connection. */
 export const OUR_SERVER = 'switchboard-';
@@ -18,10 +19,12 @@ export type HostToolsOptions = {
   readonly version: string;
   readonly shim: Shim;
   /** Read for every call, because tools of other servers come and go. */
-  readonly tools: () => readonly HostTool[];
+  readonly tools: (client?: McpClient) => readonly HostTool[];
   /** Finds one tool; by default it is searched among all. */
-  readonly find?: ((name: string) => HostTool | undefined) | undefined;
-  readonly toolsKnown?: (() => Promise<void>) | undefined;
+  readonly find?: ((name: string, client?: McpClient) => HostTool | undefined) | undefined;
+  readonly toolsKnown?: ((client?: McpClient) => Promise<void>) | undefined;
+  /** Configured servers, as an MCP client has them. */
+  readonly foreign?: ((client: McpClient) => ServerSet) | undefined;
   readonly gate: ToolGate;
   readonly onEvent: (event: ToolEvent) => void;
   /** The tools could not be loaded, and why. */
@@ -38,7 +41,7 @@ export type Attached = {
 
 export type HostTools = {
   /** Creates a server for a session that is about to open. Calls back at once, unless a listener must be opened first. */
-  attach(transport: McpTransport, toolSession: ToolSession, done: (attached: Attached | Error) => void): void;
+  attach(transport: McpTransport, toolSession: ToolSession, done: (attached: Attached | Error) => void, hasUnixSockets?: boolean): void;
   /** A connection to a tool server through the ACP connection of its agent. */
   pipe(toolServer: ToolServer): Pipe;
   /** The list of tools has changed. */
@@ -48,13 +51,16 @@ export type HostTools = {
 
 export function createHostTools(options: HostToolsOptions): HostTools {
   const byKey = new Map<string, ToolServer>();
+  const revoked = createRevokedKeys();
   const served = new Map<ToolServer, Set<Served>>();
   const handlers = new WeakMap<ToolServer, Promise<HttpHandler>>();
   const info: ServerInfo = { name: 'switchboard', title: 'Switchboard', version: options.version };
 
   function admit(token: string): ToolServer | undefined {
-    const toolServer = byKey.get(tokenKey(token));
-    if (toolServer) return toolServer;
+    const key = tokenKey(token);
+    const toolServer = byKey.get(key);
+    // An agent may come back with the token of a session that has ended: nobody tries to get in.
+    if (toolServer || revoked.has(key)) return toolServer;
     options.onEvent({
       ...{ kind: 'refused-token', sessionId: undefined, agent: undefined, server: 'switchboard', tool: undefined, args: undefined },
       reason: 'invalid or expired token',
@@ -83,9 +89,9 @@ export function createHostTools(options: HostToolsOptions): HostTools {
   /** Cached: importing a loaded module takes a while, and a call waits for it. */
   let checkArgs: ArgsCheck | undefined;
   const { gate, onEvent, maxOutputBytes, tools, toolsKnown = async () => {} } = options;
-  const find = options.find ?? ((name: string) => tools().find((tool) => tool.name === name));
+  const find = options.find ?? ((name: string, client?: McpClient) => tools(client).find((tool) => tool.name === name));
   const deps: ToolServerDeps = {
-    ...{ tools, find, toolsKnown, gate, onEvent, maxOutputBytes, clean: options.clean },
+    ...{ tools, find, toolsKnown, gate, onEvent, maxOutputBytes, clean: options.clean, foreign: options.foreign },
     check(tool, args) {
       if (checkArgs) return checkArgs(tool, args);
       return import('./sdk-server.ts').then((serve) => {
@@ -95,6 +101,7 @@ export function createHostTools(options: HostToolsOptions): HostTools {
     },
     onRevoke(toolServer) {
       byKey.delete(toolServer.key);
+      revoked.add(toolServer.key);
       served.delete(toolServer);
     },
   };
@@ -128,12 +135,12 @@ export function createHostTools(options: HostToolsOptions): HostTools {
   }
 
   return {
-    attach(transport, toolSession, done) {
+    attach(transport, toolSession, done, hasUnixSockets = true) {
       if (transport === 'acp') {
         const toolServer = newToolServer('acp', `${OUR_SERVER}${randomBytes(16).toString('base64url')}`, toolSession);
         return done({ toolServer, entry: (name) => JSON.stringify({ type: 'acp', name, serverId: toolServer.key }) });
       }
-      listeners.open(transport, (write) => {
+      listeners.open(transport === 'stdio' && !hasUnixSockets ? 'tcp' : transport, (write) => {
         if (write instanceof Error) return done(write);
         const token = newToken();
         done({ toolServer: newToolServer(transport, tokenKey(token), toolSession), entry: (name) => write(name, token) });
@@ -144,7 +151,7 @@ export function createHostTools(options: HostToolsOptions): HostTools {
       void import('./sdk-server.ts')
         .then(({ serveTransport }) => {
           if (toolServer.isRevoked) void pipe.close();
-          else keep(toolServer, serveTransport(toolServer, pipe, info, pipe.isCancelled));
+          else keep(toolServer, serveTransport(toolServer, pipe, info, { isCancelled: pipe.isCancelled, canAsk: false }));
         })
         .catch((error: unknown) => pipe.refuse(unserved(error)));
       return pipe;

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import {
+  type EventStore,
   isInitializeRequest,
   type RequestId,
   type Transport,
@@ -13,12 +14,14 @@ import { cancelledId, type Message, type PlainCall, plainCall } from './plain-ca
 
 /** Per agent and server. Agents need one and silently abandon some; the oldest is dropped. */
 const MAX_CONNECTIONS = 16;
+/** When a client that lost a stream should come back. */
+const RETRY_MS = 1000;
 const VERSIONS: ReadonlySet<unknown> = new Set([undefined, '2025-03-26', '2025-06-18', '2025-11-25']);
 
 export type HttpSessions = { readonly handle: HttpHandler; close(): void };
 
-/** Answers a tool call without the SDK. */
-export type AnswerCall = (call: PlainCall, abort: AbortController) => Promise<object>;
+/** Answers a tool call without the SDK; undefined for a call that needs it. */
+export type AnswerCall = (call: PlainCall, abort: AbortController, front: Transport) => Promise<object> | undefined;
 
 type Connection = {
   readonly front: WebStandardStreamableHTTPServerTransport;
@@ -26,14 +29,28 @@ type Connection = {
   readonly calls: Map<RequestId, AbortController>;
 };
 
+export type HttpSessionsOptions = {
+  readonly answerCall?: AnswerCall;
+  /**
+   * Keeps the messages of a connection: a client that lost a stream reads on, so its requests continue. Without it, a request whose response
+   * is gone is cancelled.
+   */
+  readonly eventStore?: () => EventStore;
+};
+
 /** `otherwise` handles requests that neither belong to a connection nor open one. */
-export function httpSessions(open: (front: Transport) => void, otherwise: HttpHandler, answerCall?: AnswerCall): HttpSessions {
+export function httpSessions(
+  open: (front: Transport) => void,
+  otherwise: HttpHandler,
+  { answerCall, eventStore }: HttpSessionsOptions = {},
+): HttpSessions {
   const connections = new Map<string, Connection>();
 
   function connect(): WebStandardStreamableHTTPServerTransport {
     const calls = new Map<RequestId, AbortController>();
     const front = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
+      ...(eventStore && { eventStore: eventStore(), retryInterval: RETRY_MS }),
       onsessioninitialized(id) {
         connections.set(id, { front, calls });
         const [oldest] = connections.values();
@@ -54,7 +71,6 @@ export function httpSessions(open: (front: Transport) => void, otherwise: HttpHa
     const id = request.headers.get('mcp-session-id');
     const known = id === null ? undefined : connections.get(id);
     if (known) {
-      // Answers are not stored, so a request whose response is gone is cancelled.
       const cancel = () => {
         for (const requestId of requestIds(parsedBody))
           known.front.onmessage?.({
@@ -62,7 +78,7 @@ export function httpSessions(open: (front: Transport) => void, otherwise: HttpHa
             params: { requestId, reason: 'the connection was closed' },
           });
       };
-      request.signal.addEventListener('abort', cancel, { once: true });
+      if (!eventStore) request.signal.addEventListener('abort', cancel, { once: true });
       return known.front.handleRequest(request, body);
     }
     if (id !== null) return refusal(404, -32001, 'This session has ended; open another with initialize', parsedBody);
@@ -77,8 +93,9 @@ export function httpSessions(open: (front: Transport) => void, otherwise: HttpHa
     const call = plainCall(body as Message);
     if (!call || call.progressToken !== undefined || known.calls.has(call.id)) return undefined;
     if (!VERSIONS.has(headers['mcp-protocol-version']) || !headers.accept?.includes('application/json')) return undefined;
-    known.calls.set(call.id, abort);
-    return answerCall(call, abort).finally(() => known.calls.delete(call.id));
+    const answer = answerCall(call, abort, known.front);
+    if (answer) known.calls.set(call.id, abort);
+    return answer?.finally(() => known.calls.delete(call.id));
   }
 
   return {

@@ -1,9 +1,10 @@
 // The MCP server of one session: its own token, its own tools. No other session can see its calls. Every session has one and most agents
 // never use it, so it is one small object: what calls need is created for the first of them.
 import { createHash } from 'node:crypto';
-import { type CallDeps, type Caller, callTool, failed } from './call-tool.ts';
+import type { ServerSet } from '../gateway/server-set.ts';
+import { type CallDeps, type Caller, callTool, failed, needsInput } from './call-tool.ts';
 import type { McpTransport } from './inject-servers.ts';
-import type { Abilities, HostTool, SessionHost, ToolArgs, ToolOutcome } from './tool.ts';
+import { type Abilities, type HostTool, type McpClient, type RunOutcome, ServerError, type SessionHost, type ToolArgs } from './tool.ts';
 
 /** How far the agent got: it received the entry, connected, listed the tools, called one. */
 export type ToolServerState = 'offered' | 'connected' | 'listed' | 'called';
@@ -12,6 +13,9 @@ const ORDER: readonly ToolServerState[] = ['offered', 'connected', 'listed', 'ca
 /** How long a call may wait for the response that names its session. */
 const BIND_MS = 60_000;
 const MAX_CALLS = 64;
+const INVALID_PARAMS = -32602;
+/** Calls that wait for input from their clients. */
+const MAX_CONTINUED = 64;
 
 /** The session a tool server belongs to. */
 export type ToolSession = {
@@ -24,9 +28,12 @@ export type ToolSession = {
 
 /** Shared by all tool servers. */
 export type ToolServerDeps = CallDeps & {
-  readonly tools: () => readonly HostTool[];
-  readonly find: (name: string) => HostTool | undefined;
-  readonly toolsKnown: () => Promise<void>;
+  /** For an MCP client; without one, all that any client of this session may have. */
+  readonly tools: (client?: McpClient) => readonly HostTool[];
+  readonly find: (name: string, client?: McpClient) => HostTool | undefined;
+  readonly toolsKnown: (client?: McpClient) => Promise<void>;
+  /** Configured servers; undefined if there are no such servers. */
+  readonly foreign: ((client: McpClient) => ServerSet) | undefined;
   readonly onRevoke: (toolServer: ToolServer) => void;
 };
 
@@ -45,6 +52,8 @@ export class ToolServer {
   /** Calls that wait for the session. */
   #waiting: Set<() => void> | undefined;
   #onRevoke: Set<() => void> | undefined;
+  /** The arguments of calls that were allowed and need input, by their next request. */
+  #continued: Map<string, ToolArgs> | undefined;
 
   constructor(transport: McpTransport, key: string, toolSession: ToolSession, deps: ToolServerDeps) {
     this.transport = transport;
@@ -94,17 +103,31 @@ export class ToolServer {
     this.#state = now;
     this.#toolSession.onState(this);
   }
-  tools(): readonly HostTool[] {
+  tools(client?: McpClient): readonly HostTool[] {
     const { abilities } = this.#toolSession;
-    return this.#deps.tools().filter(({ needs }) => needs.every((ability) => abilities.has(ability)));
+    return this.#deps.tools(client).filter(({ needs }) => needs.every((ability) => abilities.has(ability)));
   }
   /** Tools of other servers may take a moment to load. */
-  toolsKnown(): Promise<void> {
-    return this.#deps.toolsKnown();
+  toolsKnown(client?: McpClient): Promise<void> {
+    return this.#deps.toolsKnown(client);
   }
-  async call(name: string, args: ToolArgs, caller: Caller): Promise<ToolOutcome> {
-    const tool = this.#find(name) ?? (await this.toolsKnown().then(() => this.#find(name)));
-    if (!tool) return failed(`There is no tool "${name}" here; tools/list names those there are`);
+  /** Whether it is our own tool, not one of another server. */
+  hasOwn(name: string): boolean {
+    const tool = this.#deps.find(name);
+    return tool !== undefined && tool.effect !== 'foreign';
+  }
+  /** Rejects with a `ServerError` if there is no such tool. */
+  async call(name: string, args: ToolArgs, caller: Caller): Promise<RunOutcome> {
+    const client = caller.mcp?.client;
+    const tool = this.#find(name, client) ?? (await this.toolsKnown(client).then(() => this.#find(name, client)));
+    if (!tool) throw new ServerError(`Unknown tool: ${name}; tools/list names those there are`, { code: INVALID_PARAMS });
+    return this.run(tool, args, caller);
+  }
+  get foreign(): ToolServerDeps['foreign'] {
+    return this.#deps.foreign;
+  }
+  /** Runs a tool, or the reading of a resource or prompt, once the session is known. */
+  async run(tool: HostTool, args: ToolArgs, caller: Caller): Promise<RunOutcome> {
     if (this.#isRevoked) return failed('The session this server belonged to has ended');
     if (this.#isBound === false) return failed('The session this server belongs to is closed');
     this.#underWay ??= new Set();
@@ -116,13 +139,28 @@ export class ToolServer {
       if (!this.#isBound) await this.#binding(caller.abort.signal);
       if (!this.#isBound) return failed('The session this server belongs to was not opened');
       this.#host ??= this.#toolSession.host();
-      return await callTool(tool, args, this.#host, caller, this.#deps);
+      // A call that goes on with its input is the call that was allowed: same tool, same arguments, once.
+      const before = caller.mcp?.request.inputResponses && this.#take(callKey(tool, args, caller.mcp.request.requestState()));
+      const outcome = await callTool(tool, before ?? args, this.#host, caller, this.#deps, before !== undefined);
+      if (needsInput(outcome)) this.#expect(callKey(tool, args, outcome.requestState), before ?? args);
+      return outcome;
     } finally {
       this.#underWay.delete(caller.abort);
     }
   }
-  #find(name: string): HostTool | undefined {
-    const tool = this.#deps.find(name);
+  #take(key: string): ToolArgs | undefined {
+    const args = this.#continued?.get(key);
+    this.#continued?.delete(key);
+    return args;
+  }
+  #expect(key: string, args: ToolArgs): void {
+    this.#continued ??= new Map();
+    this.#continued.set(key, args);
+    const [oldest] = this.#continued.size > MAX_CONTINUED ? this.#continued.keys() : [];
+    if (oldest !== undefined) this.#continued.delete(oldest);
+  }
+  #find(name: string, client: McpClient | undefined): HostTool | undefined {
+    const tool = this.#deps.find(name, client);
     return tool === undefined || tool.needs.length === 0 || tool.needs.every((ability) => this.#toolSession.abilities.has(ability))
       ? tool
       : undefined;
@@ -148,5 +186,22 @@ export class ToolServer {
   }
 }
 
+const callKey = ({ server, name }: HostTool, args: ToolArgs, state: unknown): string => JSON.stringify([server, name, args, state ?? null]);
+
 /** Tokens are found by hash: the time of a lookup reveals nothing about a guess. */
 export const tokenKey = (token: string): string => createHash('sha256').update(token).digest('base64');
+
+const MAX_REVOKED = 10_000;
+
+/** Keys of tokens that were valid once. The oldest are forgotten. */
+export function createRevokedKeys(): { add(key: string): void; has(key: string): boolean } {
+  const keys = new Set<string>();
+  return {
+    add(key) {
+      keys.add(key);
+      const [oldest] = keys.size > MAX_REVOKED ? keys : [];
+      if (oldest !== undefined) keys.delete(oldest);
+    },
+    has: (key) => keys.has(key),
+  };
+}

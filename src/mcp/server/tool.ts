@@ -1,5 +1,6 @@
 // A host tool, and what it receives when called. Tools know sessions, not connections.
-import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { CallToolResult, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
+import type { ContainedStart } from '../../processes/process-tree.ts';
 
 // Files and terminals of a session, shaped like ACP's fs/* and terminal/* methods. The client provides what it offers (including unsaved
 // buffers); our own workspace provides the rest. A missing member means that its tools are not listed.
@@ -57,8 +58,30 @@ export type ToolArgs = Readonly<Record<string, unknown>>;
 export type Effect = 'read' | 'write' | 'execute' | 'ask' | 'delegate' | 'foreign';
 
 export type ToolOutcome = CallToolResult;
+/** A tool of another server may need input first: the client calls again with it. */
+export type RunOutcome = ToolOutcome | InputRequiredResult;
+
+/** The MCP client of an agent, as a server behind us must know it. */
+export type McpClient = {
+  readonly era: '2025' | '2026';
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  /** The least level of log messages that it wants; undefined if it never said. */
+  readonly logLevel: string | undefined;
+};
+export type McpCaller = { readonly client: McpClient; readonly request: ServerContext['mcpReq'] };
+
+/** An elicitation of an MCP server. */
+export type Elicitation = { readonly server: string; readonly params: Readonly<Record<string, unknown>> };
 
 /** The ACP session a call belongs to. */
+/** The program to start instead, and what must happen around its start; or why it must not start. */
+export type ContainProgram = (
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+  cwd: string,
+) => { readonly argv: readonly string[]; readonly env: NodeJS.ProcessEnv; readonly sandbox: SandboxedStart } | { readonly why: string };
+export type SandboxedStart = Pick<ContainedStart, 'stdio' | 'tree' | 'started'>;
+
 export type SessionHost = {
   readonly sessionId: string;
   readonly agent: string;
@@ -66,8 +89,12 @@ export type SessionHost = {
   /** Where files may be read and written: the session's `cwd` and its `additionalDirectories`. */
   readonly roots: readonly string[];
   readonly workspace: Workspace;
+  /** Puts a program into the sandbox of the session's agent; undefined if it has none. */
+  readonly contain?: ContainProgram | undefined;
   /** Asks the user. */
   ask(question: Question, signal: AbortSignal): Promise<Answer>;
+  /** Shows the user the elicitation of an MCP server; undefined if the ACP client has no elicitation. Resolves to the result. */
+  elicit?(elicitation: Elicitation, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>>;
   /** The agents that `delegate` accepts. */
   readonly otherAgents?: readonly string[];
   /** Sends a prompt to another agent and waits for its turn. */
@@ -86,6 +113,8 @@ export type CallContext = {
   readonly progress: (text: string) => void;
   /** The real path at the time of the decision. */
   readonly evaluatedPath: string | undefined;
+  /** The caller; undefined for a client that cannot be asked and wants no log messages. */
+  readonly mcp: McpCaller | undefined;
 };
 
 /** What a connection can offer, before any session is known. */
@@ -106,12 +135,23 @@ export type HostTool = {
   readonly timeoutMs: number | undefined;
   /** Its origin: `switchboard`, the user's configuration, or a server's name. */
   readonly server: string;
-  run(args: ToolArgs, context: CallContext): Promise<ToolOutcome>;
+  run(args: ToolArgs, context: CallContext): Promise<RunOutcome>;
 };
 
 /** An expected failure: the agent sees the message and may try something else. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
+}
+
+/** A server's own JSON-RPC error, for a client that gets it unchanged. */
+export class ServerError extends ToolFailure {
+  readonly code: number;
+  readonly data: unknown;
+  constructor(message: string, { code, data, cause }: { readonly code: number; readonly data?: unknown; readonly cause?: unknown }) {
+    super(message, { cause });
+    this.code = code;
+    this.data = data;
+  }
 }
 
 export const text = (content: string): ToolOutcome => ({ content: [{ type: 'text', text: content }] });

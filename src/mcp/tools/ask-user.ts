@@ -2,7 +2,7 @@
 import { type HostTool, object, text } from '../server/tool.ts';
 
 export const askUserTool: HostTool = {
-  name: 'ask_user',
+  name: 'ask_question', // gemini drops tools named `ask_user`, its name until 0.1
   title: 'Ask the user',
   description:
     'Asks the user a question and waits for the answer: free text, or one of `choices`. Use it for decisions that only the user can make.',

@@ -1,6 +1,6 @@
 // The built-in tools, and which of them the configuration switches on.
 import { type HostTool, object, ToolFailure, text } from '../server/tool.ts';
-import type { HostToolsSettings } from '../settings.ts';
+import { FORMER_NAMES, type HostToolsSettings } from '../settings.ts';
 import { askUserTool, sessionInfoTool } from './ask-user.ts';
 import { fileTools } from './files.ts';
 import { terminalTools } from './terminal.ts';
@@ -27,7 +27,11 @@ export const delegateTool: HostTool = {
 
 export const allTools: readonly HostTool[] = [...fileTools, ...terminalTools, askUserTool, sessionInfoTool, delegateTool];
 
-export function toolsFor({ files, terminal, askUser, delegate, without, commands }: HostToolsSettings): readonly HostTool[] {
+/** `environment` is for the programs of `commands`. */
+export function toolsFor(
+  { files, terminal, askUser, delegate, without, commands }: HostToolsSettings,
+  environment: () => Readonly<Record<string, string>>,
+): readonly HostTool[] {
   const own = [
     ...(files ? fileTools : []),
     ...(terminal ? terminalTools : []),
@@ -35,5 +39,6 @@ export function toolsFor({ files, terminal, askUser, delegate, without, commands
     sessionInfoTool,
     ...(delegate ? [delegateTool] : []),
   ];
-  return [...own.filter(({ name }) => !without.includes(name)), ...commands.map(commandTool)];
+  const omitted = without.map((name) => FORMER_NAMES[name] ?? name);
+  return [...own.filter(({ name }) => !omitted.includes(name)), ...commands.map((settings) => commandTool(settings, environment))];
 }

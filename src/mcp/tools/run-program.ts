@@ -1,12 +1,15 @@
 // Runs a program to its exit: its output is limited, and nothing of it stays when the caller is gone.
 import { spawn } from '../../processes/spawn.ts';
-import { ToolFailure } from '../server/tool.ts';
+import { type SandboxedStart, ToolFailure } from '../server/tool.ts';
 
 export type Program = {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
   readonly outputBytes: number;
+  /** For a program that runs in a sandbox. */
+  readonly sandbox?: SandboxedStart | undefined;
 };
 export type Ran = {
   readonly output: string;
@@ -17,16 +20,19 @@ export type Ran = {
 
 const GRACE_MS = 2000;
 
-export function runProgram({ command, args, cwd, outputBytes }: Program, signal: AbortSignal): Promise<Ran> {
+export function runProgram({ command, args, cwd, env, outputBytes, sandbox }: Program, signal: AbortSignal): Promise<Ran> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     // In its own process group, so that everything it starts stops with it.
     const child = spawn(command, [...args], {
       cwd,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      env,
+      stdio: ['ignore', 'pipe', 'pipe', ...(sandbox?.stdio ?? [])],
       detached: process.platform !== 'win32',
       windowsHide: true,
     });
+    sandbox?.started(child);
+    const tree = sandbox?.tree(child);
     const chunks: Buffer[] = [];
     let bytes = 0;
     let truncated = false;
@@ -40,7 +46,8 @@ export function runProgram({ command, args, cwd, outputBytes }: Program, signal:
     child.stderr?.on('data', take);
     const kill = (how: NodeJS.Signals) => {
       try {
-        if (child.pid !== undefined && process.platform !== 'win32') process.kill(-child.pid, how);
+        if (tree && child.pid !== undefined) tree.end(how === 'SIGKILL' ? 'kill' : 'term');
+        else if (child.pid !== undefined && process.platform !== 'win32') process.kill(-child.pid, how);
         else child.kill(how);
       } catch {
         // It has already exited.

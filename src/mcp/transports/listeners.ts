@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { type HttpHandler, type HttpListener, openHttpListener, type TokenHolder } from './http-listener.ts';
-import { openSocketListener, type SocketListener } from './socket-listener.ts';
+import { openSocketListener, openTcpListener, type SocketListener } from './socket-listener.ts';
 
 export type ListenerEvents<G extends TokenHolder> = {
   /** The holder of a token; undefined (and reported) if it is unknown. */
@@ -21,14 +21,15 @@ export type Shim = { readonly command: string; readonly args: readonly string[] 
 export type WriteEntry = (name: string, token: string) => string;
 
 export type Listeners = {
-  /** Calls back at once, unless the listener must be opened first. */
-  open(way: 'http' | 'stdio', done: (entry: WriteEntry | Error) => void): void;
+  /** Calls back at once, unless the listener must be opened first. `tcp`: the shim over loopback, for agents without unix sockets. */
+  open(way: 'http' | 'stdio' | 'tcp', done: (entry: WriteEntry | Error) => void): void;
   close(): void;
 };
 
 export function createListeners<G extends TokenHolder>(shim: Shim, on: ListenerEvents<G>): Listeners {
   let socketListener: SocketListener | undefined;
   let httpListener: HttpListener | undefined;
+  let tcpListener: Promise<SocketListener> | undefined;
   let opening: ((listener: HttpListener | Error) => void)[] | undefined;
   let isClosed = false;
 
@@ -57,6 +58,22 @@ export function createListeners<G extends TokenHolder>(shim: Shim, on: ListenerE
             return JSON.stringify({ type: 'http', name, url: listener.url, headers });
           });
         });
+      const shimEntry =
+        (address: string): WriteEntry =>
+        (name, token) => {
+          const env = [
+            { name: 'SWITCHBOARD_MCP_SOCKET', value: address },
+            { name: 'SWITCHBOARD_MCP_TOKEN', value: token },
+          ];
+          return JSON.stringify({ name, ...shim, env });
+        };
+      if (way === 'tcp') {
+        tcpListener ??= openTcpListener({ admit: on.admit, serve: on.serveSocket });
+        return void tcpListener.then((listener) => {
+          if (isClosed) listener.close();
+          done(shimEntry(listener.address));
+        }, done);
+      }
       try {
         // After a failure, the next session tries again.
         socketListener ??= openSocketListener({ admit: on.admit, serve: on.serveSocket }, () => {
@@ -65,18 +82,12 @@ export function createListeners<G extends TokenHolder>(shim: Shim, on: ListenerE
       } catch (error) {
         return done(error as Error);
       }
-      const { address } = socketListener;
-      done((name, token) => {
-        const env = [
-          { name: 'SWITCHBOARD_MCP_SOCKET', value: address },
-          { name: 'SWITCHBOARD_MCP_TOKEN', value: token },
-        ];
-        return JSON.stringify({ name, ...shim, env });
-      });
+      done(shimEntry(socketListener.address));
     },
     close() {
       isClosed = true;
       socketListener?.close();
+      void tcpListener?.then((listener) => listener.close()).catch(() => {});
       httpListener?.close();
     },
   };

@@ -14,7 +14,8 @@ if (address === undefined || token === undefined || address === '' || token === 
     'it is started by an agent, with SWITCHBOARD_MCP_SOCKET and SWITCHBOARD_MCP_TOKEN from its session; by hand there is nothing it could do',
   );
 else {
-  const socket = connect(address);
+  const [, port] = /^127\.0\.0\.1:(\d+)$/.exec(address) ?? [];
+  const socket = port === undefined ? connect(address) : connect({ host: '127.0.0.1', port: Number(port) });
   let head: Buffer | undefined = Buffer.alloc(0);
   socket.write(`${token}\n`);
   process.stdin.pipe(socket);

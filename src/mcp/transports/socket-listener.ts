@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { isAlive } from '../../processes/process-table.ts';
@@ -89,6 +89,31 @@ export function openSocketListener<G extends TokenHolder>(on: SocketListenerEven
       place.remove();
     },
   };
+}
+
+/** The same on a loopback port, for an agent whose sandbox refuses unix sockets. Every local user can connect; the token decides. */
+export function openTcpListener<G extends TokenHolder>(on: SocketListenerEvents<G>): Promise<SocketListener> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => socket.destroy());
+    hear(socket, on);
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host: '127.0.0.1', port: 0 }, () => {
+      server.off('error', reject);
+      server.on('error', () => {});
+      resolve({
+        address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+        close() {
+          server.close();
+          for (const socket of sockets) socket.destroy();
+        },
+      });
+    });
+  });
 }
 
 function hear<G extends TokenHolder>(socket: Socket, on: SocketListenerEvents<G>): void {

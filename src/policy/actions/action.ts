@@ -112,7 +112,7 @@ export type Action = {
 export type FindBelow = (
   root: string,
   seesHidden: boolean,
-  isWanted: (file: string) => boolean,
+  isWanted: (file: string, kind: 'file' | 'link' | 'skipped') => boolean,
 ) => { readonly file: string } | 'too many' | undefined;
 
 /** Where an action takes place and who takes it: what the caller knows and the request does not contain. */

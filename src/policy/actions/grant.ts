@@ -2,7 +2,7 @@
 
 import { actionPath } from '../commands/operands.ts';
 import { isAbsolute } from '../paths/path.ts';
-import { type ActionPath, directoryIn, type Place } from './action.ts';
+import { type Action, type ActionPath, directoryIn, type Place } from './action.ts';
 import { permissionAction } from './permission.ts';
 import { rawFacts } from './raw-input.ts';
 import type { TerminalRequest } from './surfaces.ts';
@@ -29,7 +29,11 @@ export function grantsIn(place: Place, request: unknown): readonly Grant[] {
     return run(place, typeof command === 'string' ? command : wordsOf(command), raw.workdir);
   }
   const diffs = list(call.content).filter((entry) => record(entry).type === 'diff');
-  if (action.kind === 'edit' && diffs.length > 0) return edits(place, diffs);
+  if (action.kind === 'edit' && diffs.length > 0) {
+    const shown = edits(place, diffs);
+    // The input may name another file than the diffs that were shown.
+    return action.paths.every(({ path, evidence }) => evidence !== 'raw' || shown.some((grant) => grant.path === path)) ? shown : [];
+  }
   if ((action.kind !== 'edit' && action.kind !== 'read') || action.opaque.length > 0) return [];
   const [first, ...others] = action.paths;
   if (first?.evidence !== 'raw' || others.some(({ path }) => path !== first.path)) return [];
@@ -56,6 +60,25 @@ export function covers(grant: Grant, use: Grant): boolean {
   return use.of === grant.of && use.path === grant.path && (grant.text === undefined || use.text === grant.text);
 }
 
+/** Whether every command of an action is among those of another. */
+export function runsWithin(done: Action, asked: Action): boolean {
+  const known = new Set(asked.commands.map(({ argv }) => argv.join('\0')));
+  return done.commands.length > 0 && done.commands.every(({ argv }) => known.has(argv.join('\0')));
+}
+
+/**
+ * Whether an action that an agent reports goes beyond the one it asked permission for: another tool, a command or a file besides. A request
+ * without facts leaves open what was asked for.
+ */
+export function goesBeyond(done: Action, asked: Action): boolean {
+  if (done.mcp && asked.mcp) return done.mcp.server !== asked.mcp.server || done.mcp.tool !== asked.mcp.tool;
+  if (asked.commands.length > 0 && done.commands.length > 0) return !runsWithin(done, asked);
+  const isNamed = asked.commands.length > 0 || asked.paths.length > 0;
+  if (isNamed && done.commands.length > 0) return true;
+  const known = new Set(asked.paths.map(({ path }) => path));
+  return asked.paths.length > 0 && done.paths.some(({ path, access }) => access !== 'read' && !known.has(path));
+}
+
 function run(place: Place, words: string, directory: string | undefined): readonly Grant[] {
   const { cwd, opaque } = directoryIn(place, directory ?? '.');
   return opaque.length > 0 ? [] : [{ of: 'execute', words, cwd }];
@@ -68,7 +91,7 @@ function wordsOf(argv: readonly string[]): string {
 }
 
 // A diff may show a part of a file, but a write replaces all of it: it is covered only if both are equal.
-function edits(place: Place, diffs: readonly unknown[]): readonly Grant[] {
+function edits(place: Place, diffs: readonly unknown[]): readonly (Grant & { readonly of: 'edit' })[] {
   const found = diffs.flatMap((entry) => {
     const { path, newText } = record(entry);
     const file = string(path);

@@ -14,8 +14,21 @@ export function readOptions(offered: unknown): readonly PermissionOption[] {
   // Two options with the same id cannot be told apart in an answer.
   const count = new Map<string, number>();
   for (const { optionId } of options) count.set(optionId, (count.get(optionId) ?? 0) + 1);
-  return options.filter(({ optionId }) => count.get(optionId) === 1);
+  return options.filter((option) => count.get(option.optionId) === 1 && !isContradictory(option));
 }
+
+// Some agents use the kind as the label: `allow_once`.
+const YES =
+  /^\W*(?:yes|allow|accept|approve|ok|okay|proceed|run|grant|permit|trust|confirm|always (?:allow|approve)|sure|go ahead)(?![a-z])/i;
+const NO =
+  /^\W*(?:no|nope|reject|deny|decline|cancel|abort|refuse|disallow|don['’]?t|do not|never|stop|skip|block|forbid|always (?:reject|deny))(?![a-z])/i;
+
+/** A user who selects it would do the opposite of what the label says, so it is neither offered nor chosen. */
+const isContradictory = ({ kind, name }: PermissionOption): boolean => (kind.startsWith('allow') ? NO : YES).test(name);
+
+/** Whether selecting the option is consent: only that covers what follows. By its kind, as labels come in any language; one without a label is not. */
+export const isConsent = (option: PermissionOption): boolean =>
+  /^allow_(once|always)$/.test(option.kind) && option.name.trim() !== '' && !isContradictory(option);
 
 /** Never an "always" option: agents turn those into rules of their own and stop asking. */
 export function optionToAllow(options: readonly PermissionOption[]): PermissionOption | undefined {

@@ -49,7 +49,9 @@ function factsOf(place: Place, call: ToolCall): Facts {
   const isRun = mcp === undefined && commands.commands.length > 0;
   const title = readTitle(place, call, raw, kind === 'execute' || known === 'execute');
   const diffs = diffPaths(call);
-  const action = mcp ? 'mcp' : isRun ? 'execute' : actionOf(known, kind, raw.isWrite || diffs.length > 0);
+  const claimed = mcp ? 'mcp' : isRun ? 'execute' : actionOf(known, kind, raw.isWrite || diffs.length > 0);
+  // A thought needs neither a file nor an address.
+  const action = claimed === 'think' && raw.paths.length + raw.urls.length + list(call.locations).length > 0 ? 'other' : claimed;
   const starts =
     action === 'search' && !(tool !== undefined && table.textSearches?.includes(tool))
       ? raw.patterns.flatMap((pattern) => startOfPattern(pattern) ?? [])

@@ -12,14 +12,19 @@ export const STDIN_KEYS = keys('stdin standardinput input');
 export const ENVIRONMENT_KEYS = keys('env environment envvars environmentvariables');
 export const WORKDIR_KEYS = keys('cwd workdir workingdirectory directory dirpath');
 export const PATH_KEYS = keys(
-  'filepath path filename file notebookpath targetfile absolutepath relativepath oldpath newpath source destination sourcepath destinationpath target paths files filepaths uri',
+  'filepath path filename file notebookpath targetfile absolutepath relativepath oldpath newpath source destination sourcepath destinationpath target paths files filepaths uri movepath',
 );
 /** Text that is written, searched for or displayed. A path in it is not opened. */
 export const TEXT_KEYS = keys(
-  'content contents filetext newstring oldstring newtext oldtext newstr oldstr diff patch text input stdin standardinput description explanation reason pattern query prompt message instructions plan regex title',
+  'content contents filetext newstring oldstring newtext oldtext newstr oldstr diff patch text input stdin standardinput description explanation reason pattern query prompt message instructions plan regex title unifieddiff',
 );
 export const PATCH_KEYS = keys('patch input diff');
 export const WRITE_KEYS = keys('content contents filetext newstring newtext newstr diff patch edits changes');
+
+/** Settings of a tool, notes of the agent, and the parts of an MCP call. */
+const OTHER_KEYS = keys(
+  'commands args arguments change server servername tool toolname invocation changes type kind name id callid turnid toolcallid timeout timeoutms glob include exclude outputmode viewrange url urls format language justification goal note notes summary label severity todos status priority activeform subagenttype model header options question questions answer answers parsedcmd availabledecisions proposedexecpolicyamendment proposednetworkpolicyamendments sandboxpermissions',
+);
 
 // Why a path may lead elsewhere; undefined for a plain path. Tools differ in what they expand, so anything that some of them expand is a
 // doubt.
@@ -67,6 +72,8 @@ export type RawFacts = {
   readonly doubts: readonly string[];
 };
 
+const KNOWN_KEYS = [COMMAND_KEYS, STDIN_KEYS, ENVIRONMENT_KEYS, WORKDIR_KEYS, PATH_KEYS, TEXT_KEYS, PATCH_KEYS, WRITE_KEYS, OTHER_KEYS];
+
 const MAX_DEPTH = 32;
 const MAX_STRINGS = 10_000;
 
@@ -84,7 +91,10 @@ export function rawFacts(rawInput: unknown): RawFacts {
     if (path !== '') paths.push(path);
   };
   const left = { strings: MAX_STRINGS, isCut: false };
+  const isKnown = (key: string) => KNOWN_KEYS.some((known) => known.has(key));
   walk(rawInput, '', 0, left, (key, value) => {
+    // A tool may read it as a file or a command under a name that is not known here.
+    if (value !== '' && key !== '' && !isKnown(key)) doubts.add(`an input that is not known (${key.slice(0, 40)})`);
     if (PATCH_KEYS.has(key)) for (const file of patchedFiles(value)) addPath(file);
     if (key === 'pattern') patterns.push(value);
     if (TEXT_KEYS.has(key) || COMMAND_KEYS.has(key) || key === 'commands' || key === 'args' || WORKDIR_KEYS.has(key)) return;
@@ -157,5 +167,6 @@ function walk(value: unknown, key: string, depth: number, left: Left, found: (ke
   else if (typeof value === 'string') found(key, value);
   else if (Array.isArray(value)) for (const item of value) walk(item, key, depth + 1, left, found);
   else if (typeof value === 'object' && value !== null)
-    for (const [name, item] of Object.entries(value)) walk(item, PATH_KEYS.has(key) ? 'path' : plainKey(name), depth + 1, left, found);
+    for (const [name, item] of Object.entries(value))
+      walk(item, PATH_KEYS.has(key) ? 'path' : key === 'changes' ? 'change' : plainKey(name), depth + 1, left, found);
 }

@@ -17,9 +17,11 @@ export function subjectsOf(action: Action): readonly Subject[] {
   // An execution whose command is unknown has nothing that a rule could allow.
   if (action.kind === 'execute') return [];
   if (action.mcp !== undefined) return [{ kind: 'mcp', call: action.mcp }];
+  // A file is not fetched and an address not read, whatever the agent calls it.
+  const isConnection = action.kind === 'fetch' || action.kind === 'elicit';
   const parts: Subject[] = [
-    ...action.paths.map((path): Subject => ({ kind: 'path', path })),
-    ...action.hosts.map((host): Subject => ({ kind: 'host', host })),
+    ...action.paths.map((path): Subject => ({ kind: 'path', path, ...(isConnection && { as: 'read' }) })),
+    ...action.hosts.map((host): Subject => ({ kind: 'host', host, ...(!isConnection && { as: 'fetch' }) })),
   ];
   return parts.length > 0 ? parts : [{ kind: 'whole' }];
 }

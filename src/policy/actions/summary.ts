@@ -1,17 +1,24 @@
 // An action in one line, for logs and lists. A command line may contain secrets: redact the summary before writing it anywhere.
-import type { Action } from './action.ts';
+import type { Action, Command } from './action.ts';
 
 export function summaryOf(action: Action): string {
-  const lines = action.commands.filter(({ where }) => where === 'line').map(({ argv }) => argv.map(quoted).join(' '));
-  const within = action.commands.filter(({ where }) => where === 'within').map(({ argv }) => argv.map(quoted).join(' '));
+  const lines = action.commands.filter(({ where }) => where === 'line').map(lineOf);
+  const within = action.commands.filter(({ where }) => where === 'within').map(lineOf);
+  const paths = [...new Set(action.paths.map(({ path }) => path))].join(', ');
   const parts = [
     action.mcp && `${action.mcp.server}:${action.mcp.tool}`,
     lines.length > 0 ? lines.join(' ; ') : action.mcp === undefined && within.length > 0 ? `(within) ${within.join(' ; ')}` : undefined,
-    action.paths.length > 0 ? [...new Set(action.paths.map(({ path }) => path))].join(', ') : undefined,
+    // Paths that an agent reports with a command are not words of the command.
+    paths === '' ? undefined : lines.length > 0 ? `(paths: ${paths})` : paths,
     action.paths.length === 0 && lines.length === 0 && action.hosts.length > 0 ? action.hosts.join(', ') : undefined,
   ].filter((part) => part !== undefined);
   const what = parts.length > 0 ? parts.join(' ') : (action.tool ?? '');
   return `${action.kind}${what === '' ? '' : `: ${what}`}${action.opaque.length > 0 ? ` (opaque: ${action.opaque.join(', ')})` : ''}`;
+}
+
+/** With the files that the shell opens for it: a rule may be about them. */
+function lineOf({ argv, redirects }: Command): string {
+  return [...argv.map(quoted), ...redirects.map(({ path, access }) => `${access === 'read' ? '<' : '>'} ${quoted(path)}`)].join(' ');
 }
 
 function quoted(word: string): string {

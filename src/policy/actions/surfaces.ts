@@ -83,6 +83,24 @@ export function mcpAction(place: Place, call: McpCall): Action {
   });
 }
 
+/** A request that the protocol does not have: denies see what it is given, and nothing allows it. */
+export function extensionAction(place: Place, method: string, params: unknown): Action {
+  const { kind: _, mcp: __, ...facts } = mcpAction(place, { server: '', tool: method, args: params });
+  return {
+    ...facts,
+    kind: 'other',
+    mcp: undefined,
+    claims: ['read', 'edit', ...facts.claims],
+    opaque: ['a method that the protocol does not have'],
+  };
+}
+
+/** Whether something in it looks like a file, a command or an address. */
+export function isTelling(params: unknown): boolean {
+  const { lines, argvs, paths, urls } = rawFacts(params);
+  return lines.length + argvs.length + paths.length + urls.length > 0;
+}
+
 /** A program that the client wants started for a session, such as a stdio server in `mcpServers`. */
 export function startAction(place: Place, argv: readonly string[], name: string): Action {
   return buildAction(place, () => ({

@@ -6,7 +6,8 @@ import { programName } from './command-pattern.ts';
 import type { Meaning } from './effect.ts';
 import { meaningOf } from './effects.ts';
 import { isTameAssignment } from './environment.ts';
-import { crudeCommands, hasInvisible, hasLiveCharacter, isTooSlow, MAX_LINE_CHARACTERS } from './line-text.ts';
+import { createWorkBudget, MAX_LINE_CHARACTERS, MOST, type WorkBudget } from './line-limits.ts';
+import { crudeCommands, hasInvisible, hasLiveCharacter, hasLiveComment } from './line-text.ts';
 import { actionPath, effectOperands, hostsOf, operandsOf } from './operands.ts';
 import { STATE_BUILTINS } from './programs.ts';
 import { unwrap } from './unwrap.ts';
@@ -14,13 +15,8 @@ import { readWord } from './words.ts';
 
 export type Analysis = { readonly commands: readonly Command[]; readonly opaque: readonly string[]; readonly isUnreadable: boolean };
 
-/** Nobody nests this deep by hand. Beyond it the line is denied: giving up with an ask would weaken a deny. */
+/** No person nests this deep. Beyond it the line is denied: giving up with an ask would weaken a deny. */
 const MAX_NESTING = 24;
-/** Per line, including nested commands: more would block every session of the proxy during the analysis. */
-const MAX_COMMANDS = 1000;
-const MAX_WORDS = 5000;
-/** For every directory the command may run in. */
-const MAX_OPERANDS = 5000;
 const MAX_CWDS = 16;
 /** Beyond these a line is read for denies only. Each look-up on the disk holds up every session. */
 const MAX_UNDERSTOOD = { words: 512, commands: 128, hereDocuments: 8, lookUps: 256 } as const;
@@ -33,17 +29,15 @@ type Reading = {
   readonly evidence: Evidence;
   readonly commands: Command[];
   readonly opaque: Set<string>;
-  readonly budget: { words: number; operands: number; hereDocuments: number };
+  readonly budget: { words: number; hereDocuments: number };
+  readonly work: WorkBudget;
   /** Parts of the line that are data: here-documents and their operators. */
   readonly data: { readonly start: number; readonly end: number }[];
 };
 
 /** Every command of a line in Bash's grammar. `cwd` is where the line starts. */
 export function analyseLine(text: string, cwd: string, place: Place, evidence: Evidence): Analysis {
-  return analysisOf(place, evidence, (reading) => {
-    if (text.length > MAX_LINE_CHARACTERS) throw new Unreadable();
-    readScript(reading, text, [cwd], 'line', 0);
-  });
+  return analysisOf(place, evidence, (reading) => readScript(reading, text, [cwd], 'line', 0));
 }
 
 /** One command that starts without a shell. A shell with one script, which is how agents run a line, is read as that line. */
@@ -60,8 +54,9 @@ export function analyseArgv(argv: readonly string[], cwd: string, place: Place, 
 }
 
 function analysisOf(place: Place, evidence: Evidence, read: (reading: Reading) => void): Analysis {
-  const budget = { words: MAX_WORDS, operands: MAX_OPERANDS, hereDocuments: MAX_UNDERSTOOD.hereDocuments };
-  const reading: Reading = { place: withFewLookUps(place), evidence, commands: [], opaque: new Set(), budget, data: [] };
+  const budget = { words: MOST.words, hereDocuments: MAX_UNDERSTOOD.hereDocuments };
+  const work = createWorkBudget();
+  const reading: Reading = { place: withFewLookUps(place), evidence, commands: [], opaque: new Set(), budget, work, data: [] };
   let isUnreadable = false;
   try {
     read(reading);
@@ -71,7 +66,7 @@ function analysisOf(place: Place, evidence: Evidence, read: (reading: Reading) =
     isUnreadable = true;
     reading.opaque.add('too long or nested too deeply to be read');
   }
-  if (reading.commands.length > MAX_UNDERSTOOD.commands || MAX_WORDS - budget.words > MAX_UNDERSTOOD.words)
+  if (reading.commands.length > MAX_UNDERSTOOD.commands || MOST.words - budget.words > MAX_UNDERSTOOD.words)
     reading.opaque.add('more words than are looked at');
   return { commands: reading.commands, opaque: [...reading.opaque], isUnreadable };
 }
@@ -95,7 +90,7 @@ function withFewLookUps(place: Place): Place {
 }
 
 function readScript(reading: Reading, text: string, cwds: readonly string[], where: Command['where'], depth: number): void {
-  if (depth > MAX_NESTING || isTooSlow(text)) throw new Unreadable();
+  if (depth > MAX_NESTING || !reading.work.script(text)) throw new Unreadable();
   if (hasInvisible(text)) reading.opaque.add('control or invisible characters');
   // Agents paste lines into scripts of their own, where the backslash would join the next line to this one.
   if (/(?:^|[^\\])(?:\\\\)*\\$/.test(text)) reading.opaque.add('a backslash at the end');
@@ -110,6 +105,7 @@ function readScript(reading: Reading, text: string, cwds: readonly string[], whe
     if (statement.background) reading.opaque.add('a background job');
     at = readNode(reading, statement.command, at, where, depth);
   }
+  if (text.includes('#') && hasLiveComment(withoutData(text, reading))) reading.opaque.add('a comment that some shells read as words');
   // The parser found nothing, the text check did: one of them is wrong, and the stricter one counts.
   if (reading.opaque.size === 0 && hasLiveCharacter(withoutData(text, reading)))
     reading.opaque.add('a construct that is not a plain command');
@@ -133,11 +129,14 @@ function readNode(reading: Reading, node: SyntaxNode, cwds: readonly string[], w
       }
       return at;
     }
-    case 'Pipeline':
+    case 'Pipeline': {
       for (const prefix of node.prefixes) if (prefix.type === 'Time') reading.opaque.add('"time"');
       if (node.commands.length === 0) reading.opaque.add('not valid Bash'); // a lone `!`, which unbash 6.0.3 lets pass
-      // Each part of a pipeline runs in a shell of its own, except the last one in zsh.
-      return union([cwds, ...node.commands.map((command) => readNode(reading, command, cwds, where, depth))]);
+      // Each part of a pipeline runs in a shell of its own, except the last one in zsh and all of them in fish.
+      let at = cwds;
+      for (const command of node.commands) at = union([at, readNode(reading, command, at, where, depth)]);
+      return at;
+    }
     default:
       reading.opaque.add(NODE_REASONS[node.type] ?? 'a construct that is not a plain command');
       return readInside(reading, node, cwds, depth);
@@ -213,6 +212,9 @@ function readCommand(
       reading.opaque.add('a variable is set');
       readInside(reading, part, cwds, depth + 1);
     } else {
+      // In dash `a &>/dev/null b` starts a in the background, and then runs b.
+      if (part.type === 'Redirect' && part.operator.startsWith('&') && words.some(({ pos }) => pos > part.pos))
+        reading.opaque.add('a redirection that shells read differently');
       readRedirect(reading, part, cwds, redirects);
       if (part.type !== 'Redirect' || part.target?.parts !== undefined) readInside(reading, part, cwds, depth + 1);
     }
@@ -238,14 +240,15 @@ function readRedirect(reading: Reading, part: Redirection, cwds: readonly string
     if (opaque === undefined && !isNamed && /^[<>]&$/.test(part.operator) && /^[012]$/.test(text)) return; // 2>&1
     if (opaque === undefined && !isNamed && text === NULL_DEVICE && part.operator !== '<>') return;
     // Other operators mean different things in other shells: in dash `&>` starts a background job.
-    const isPlain = !isNamed && /^(>>?|<)$/.test(part.operator) && opaque === undefined && text !== '';
+    // Bash connects to `/dev/tcp/host/port`.
+    const isFile = text !== '' && !/^\/+dev\/+(tcp|udp)\//.test(text);
+    const isPlain = !isNamed && /^(>>?|<)$/.test(part.operator) && opaque === undefined && isFile;
     const isStandard =
       part.descriptor === undefined || /^[012]$/.test(part.descriptor.type === 'FileDescriptor' ? String(part.descriptor.value) : '');
     if (!isPlain || !isStandard) reading.opaque.add('a redirection that shells read differently');
     if (opaque !== undefined) reading.opaque.add(opaque);
     reading.budget.words--;
-    reading.budget.operands -= cwds.length;
-    if (reading.budget.words < 0 || reading.budget.operands < 0) throw new Unreadable();
+    if (reading.budget.words < 0 || !reading.work.redirection(cwds.length)) throw new Unreadable();
     const access = part.operator === '<' ? 'read' : 'write';
     for (const cwd of cwds) operands.push({ ...actionPath(text, cwd, reading.place, access, reading.evidence), word: -1 });
   }
@@ -271,25 +274,29 @@ function addCommand(
   globs: readonly number[] = [],
 ): readonly string[] {
   reading.budget.words -= argv.length;
-  if (depth > MAX_NESTING || reading.commands.length >= MAX_COMMANDS || reading.budget.words < 0) throw new Unreadable();
-  reading.budget.operands -= argv.length * cwds.length;
-  if (reading.budget.operands < 0) throw new Unreadable();
+  if (depth > MAX_NESTING || reading.commands.length >= MOST.commands || reading.budget.words < 0) throw new Unreadable();
+  if (!reading.work.command(argv, cwds.length)) throw new Unreadable();
   const { place, evidence } = reading;
   const program = programName(argv[0] ?? '');
   const meaning: Meaning = isLiteral ? meaningOf(argv) : NOT_LITERAL;
   if (globs.length > MAX_GLOBS || globs.some((index) => !isHarmlessGlob(meaning, index))) reading.opaque.add('a file name pattern');
   const used = meaning.isUnderstood ? effectOperands(meaning, cwds, place, evidence) : operandsOf(program, argv, cwds, place, evidence);
   const operands = [...used, ...redirects];
+  if (!reading.work.files(operands.length)) throw new Unreadable();
   reading.commands.push({ argv, isLiteral, program, where, evidence, cwds, operands, redirects, hosts: hostsOf(argv, meaning), meaning });
   if (STATE_BUILTINS.has(program)) reading.opaque.add(`"${program}" changes what later commands mean`);
+  let after = cwds;
   for (const inner of unwrap(argv)) {
     if (inner.kind === 'code') {
       // The table knows the small languages: what is understood is no unread code.
       if (!meaning.isUnderstood) reading.opaque.add(inner.reason);
-    } else if (inner.kind === 'words') addCommand(reading, inner.argv, isLiteral, cwds, 'within', [], depth + 1);
-    else readNested(reading, inner.text, cwds, depth + 1);
+    } else if (inner.kind === 'words') {
+      const moved = addCommand(reading, inner.argv, isLiteral, cwds, 'within', [], depth + 1);
+      // `command cd x` changes the directory of this shell.
+      if (program === 'command' || program === 'builtin') after = moved;
+    } else readNested(reading, inner.text, cwds, depth + 1);
   }
-  return program === 'cd' ? afterCd(reading, argv, isLiteral, cwds) : cwds;
+  return program === 'cd' ? afterCd(reading, argv, isLiteral, cwds) : after;
 }
 
 const NOT_LITERAL: Meaning = { isUnderstood: false, isKnown: false, word: '', reason: 'the shell puts something in' };

@@ -2,7 +2,7 @@
 import type { WalkModifier } from './program.ts';
 import type { Parsed } from './table/parse.ts';
 
-export type FileEffectKind = 'read' | 'names' | 'walk' | 'write' | 'modify' | 'append' | 'delete' | 'unpack';
+export type FileEffectKind = 'read' | 'names' | 'walk' | 'write' | 'modify' | 'append' | 'delete' | 'move' | 'unpack';
 
 /** Where an effect comes from: only what a word names can be approved by a rule that spells the word out. */
 export type Origin = 'operand' | 'option' | 'unasked';

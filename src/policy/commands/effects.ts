@@ -1,5 +1,5 @@
 // What a command does, by the program table: every word explained, or the first one that is not.
-import type { Effect, Meaning, Origin } from './effect.ts';
+import type { Effect, FileEffect, Meaning, Origin } from './effect.ts';
 import type { Operands, WalkModifier, WordType } from './program.ts';
 import { PROGRAM_TABLE } from './programs/index.ts';
 import { RUNNER_OPTIONS } from './programs/runner-options.ts';
@@ -41,12 +41,15 @@ function effectsOf(parsed: Parsed, argv: readonly string[], table: ProgramTable,
     effects: [],
     scope: scopeOf(levels, given),
     isTracked: levels.some(({ data }) => data.isTracked === true),
+    changesPathspecs: entry.data.changesPathspecs === true,
+    opensAddresses: levels.some(({ data }) => data.opensAddresses === true),
     entered: [],
     nested: (words) => meaningOf(words, { table, depth: depth + 1 }),
   };
   for (const one of given) readGiven(reading, one, isGiven);
   for (const command of parsed.commands) addCommand(reading, command, 'option');
   readOperands(reading, isGiven);
+  if (entry.data.keepsNames) addKeptNames(reading, isGiven('-T'));
   for (const { data } of levels) for (const effect of data.unasked ?? []) state(reading, effect, 'unasked');
   return reading.effects;
 }
@@ -59,13 +62,18 @@ function levelsOf(entry: Entry): readonly Entry[] {
 function scopeOf(levels: readonly Entry[], given: readonly Given[]): Reading['scope'] {
   const valuesOf = (isOne: (option: Given['option']) => boolean): string[] =>
     given.flatMap(({ option, values }) => (isOne(option) ? values.map(({ text }) => text) : []));
-  const isWidened = given.some(({ option }) => option.types.includes('sets:hidden'));
+  const walks = walksOf(levels, given);
+  const known = levels.find(({ data }) => data.types)?.data.types;
+  const types = known === undefined ? [] : valuesOf(({ first }) => first === '-t').map((type) => known[type]);
+  const globs = valuesOf(({ types: [type] }) => type === 'glob');
   return {
-    walks: walksOf(levels, given),
-    globs: valuesOf(({ types }) => types[0] === 'glob'),
-    includes: valuesOf(({ first }) => first === '--include'),
-    isWidened,
-    seesHidden: isWidened || levels.some(({ data }) => data.walks?.includes('hidden') ?? false),
+    walks,
+    globs,
+    // Of a type that is not known, any file may be one.
+    includes: [...valuesOf(({ first }) => first === '--include'), ...types.flatMap((names) => names ?? ['*'])],
+    isWidened: given.some(({ option }) => option.types.includes('sets:hidden')),
+    // A glob finds hidden files: `rg -g '*.sh'` reads `.env.sh`.
+    seesHidden: walks.has('hidden') || globs.some((glob) => !glob.startsWith('!')),
   };
 }
 
@@ -129,11 +137,30 @@ function readOperands(reading: Reading, isGiven: (name: string) => boolean): voi
   if (form === undefined && count > 0) throw new NotUnderstood(operands[0]?.text ?? parsed.dashed[0]?.text ?? '', 'it takes no operands');
   if (form !== undefined && (count < (form.min ?? 0) || count > (form.max ?? Number.POSITIVE_INFINITY)))
     throw new NotUnderstood(operands.at(-1)?.text ?? entry.name, 'more or fewer operands than are understood');
+  // `npm run -- test` runs the script `test`.
+  if (isPassed && operands.length === 0 && form?.first?.[0]?.startsWith('project:'))
+    throw new NotUnderstood('--', 'in front of the name of a script');
   if (form !== undefined) assign(reading, form, operands, isGiven);
   if (isPassed) readPassed(reading, parsed.dashed);
   else if (form?.dashed !== undefined)
     for (const word of parsed.dashed) readValue(reading, turned(entry, form.dashed, isGiven), word, 'operand', undefined);
   if (entry.parse === 'gnu' && form !== undefined) readAsOperands(reading, form, isGiven);
+}
+
+// The target may be a directory. Which files a copied directory holds is not known.
+function addKeptNames(reading: Reading, isOntoTarget: boolean): void {
+  const files = reading.effects.filter((effect): effect is FileEffect => 'path' in effect && effect.by !== 'unasked');
+  const targets = files.filter(({ kind, option }) => kind === 'write' && (option === undefined || option === '-t'));
+  for (const source of files.filter(({ kind, by }) => kind !== 'write' && by === 'operand'))
+    for (const target of targets) {
+      const name = source.path.replace(/\/+$/, '').split('/').at(-1) ?? '';
+      const isContent = name === '' || name === '.' || name === '..' || isOntoTarget;
+      if (!isContent) reading.effects.push({ ...target, path: `${target.path}/${name}` });
+      // It also writes through links that are in the copy already.
+      if (!isContent && source.kind === 'walk')
+        reading.effects.push({ ...target, kind: 'walk', path: `${target.path}/${name}`, walks: new Set(['links']) });
+      else if (isContent && source.kind === 'walk') reading.effects.push({ ...target, kind: 'unpack' });
+    }
 }
 
 function assign(reading: Reading, form: Operands, operands: readonly Word[], isGiven: (name: string) => boolean): void {
@@ -182,6 +209,9 @@ function addCommand(reading: Reading, words: readonly Word[], by: Origin): void 
   const argv = words.map(({ text }) => text);
   const { entry } = reading.parsed;
   if (entry.data.stdin === 'names') throw new NotUnderstood(argv[0] ?? '', 'the rest of its words come from standard input');
+  const { starts } = entry.data;
+  if (starts !== undefined && !starts.includes(argv[0] ?? ''))
+    throw new NotUnderstood(argv[0] ?? '', `${entry.name} runs whatever has that name`);
   // find and fd put the names they find into it, among them links that lead elsewhere.
   const isFilledIn = by === 'option' && entry.parse !== 'first';
   const meaning: Meaning = isFilledIn

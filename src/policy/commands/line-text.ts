@@ -1,33 +1,5 @@
 // Checks on the plain text of a line: a second opinion that shares no code with the parser.
 
-/** Longer than any line that a person would read. */
-export const MAX_LINE_CHARACTERS = 65_536;
-/** Open brackets of one kind. The parser needs time for each level: 40,000 would take seconds. */
-const MAX_BRACKETS = 64;
-
-/** Constructs for which unbash 6.0.3 takes quadratic time: minutes for a few hundred kilobytes. */
-const SLOW = [
-  ['$[', 1000],
-  ['<<', 500],
-] as const;
-
-export const isTooSlow = (text: string): boolean =>
-  isTooDeep(text) || SLOW.some(([token, most]) => text.split(token, most + 2).length > most + 1);
-
-// Quotes are not looked at: nobody opens so many brackets in text either without closing them.
-function isTooDeep(text: string): boolean {
-  const open = { '(': 0, '[': 0, '{': 0 };
-  for (const character of text) {
-    if (character === '(' || character === '[' || character === '{') {
-      open[character]++;
-      if (open[character] > MAX_BRACKETS) return true;
-    } else if (character === ')') open['('] = Math.max(0, open['('] - 1);
-    else if (character === ']') open['['] = Math.max(0, open['['] - 1);
-    else if (character === '}') open['{'] = Math.max(0, open['{'] - 1);
-  }
-  return false;
-}
-
 /** Characters that make a reader and a shell see different lines. */
 export function hasInvisible(text: string): boolean {
   return /[^\P{C}\n\t]|[\u2028\u2029]|(?! )\p{Zs}/u.test(text);
@@ -39,6 +11,20 @@ export function hasInvisible(text: string): boolean {
  */
 export function hasLiveCharacter(text: string): boolean {
   return /[`()<>]|\$[\w({'"@*#?$!-]/.test(withoutQuoted(text).replace(HARMLESS_REDIRECTS, ' '));
+}
+
+/**
+ * A comment that is not one everywhere: an interactive zsh runs what follows `;` in it, and takes its words for arguments. Words without
+ * punctuation name no file worth keeping, and on a line of its own a comment has no command to be arguments of.
+ */
+export function hasLiveComment(text: string): boolean {
+  return withoutQuoted(text)
+    .split('\n')
+    .some((line) => {
+      const [, before, comment] = /^(.*?)(?<![^\s;&|])#(.*)$/.exec(line) ?? [];
+      if (comment === undefined) return false;
+      return !(before?.trim() === '' ? /^[\s\w#.,:/+-]*$/ : /^[\s\w#,:]*$/).test(comment);
+    });
 }
 
 const HARMLESS_REDIRECTS =

@@ -9,9 +9,11 @@ const ACCESS: Readonly<Record<FileEffectKind, Access>> = {
   names: 'read',
   walk: 'read',
   write: 'write',
-  modify: 'write',
+  // What is edited in place, or is under another name afterwards, is read as well.
+  modify: 'unknown',
   append: 'write',
   delete: 'write',
+  move: 'unknown',
   unpack: 'write',
 };
 
@@ -95,7 +97,7 @@ function decode(text: string): string {
 
 /** A path as written and with its symlinks resolved. */
 export function actionPath(text: string, cwd: string, place: Place, access: Access, evidence: Evidence) {
-  const expanded = place.home !== undefined && /^~(\/|$)/.test(text) ? place.home + text.slice(1) : text;
+  const expanded = place.home === undefined ? text : text.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/|$)/, () => place.home ?? '');
   const written = resolvePath(cwd, expanded);
   // As the file system resolves it: `..` after a link leads up from the link's target, not from the link.
   const asWritten = expanded.startsWith('/') ? expanded : `${cwd}/${expanded}`;

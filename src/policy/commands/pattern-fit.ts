@@ -100,7 +100,8 @@ function fitReading(
   const options = new Set<string>();
 
   // What the pattern wants of commands that this one starts is compared with them, not with operands.
-  const isOwn = (word: Word): boolean => !starts.some(({ word: start, by }) => by === 'operand' && word.index >= start);
+  const start = Math.min(...starts.flatMap(({ word, by }) => (by === 'operand' ? [word] : [])));
+  const isOwn = (word: Word): boolean => word.index < start;
   const operands = [...beyond, ...[...parsed.operands, ...parsed.dashed].filter(isOwn)];
   const wantedOperands = [...wanted.operands, ...wanted.dashed].map(({ text }) => text);
   for (const [index, word] of operands.entries()) {

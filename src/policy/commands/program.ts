@@ -11,8 +11,11 @@
  * - `run` names a program, `command` starts a command line that lasts to the end of the words (or to `;` and `+` for find).
  * - `project:NAME` runs the project's own code: a script, its tests, its build.
  * - `url` and `host` connect. `env` shows or sets an environment variable.
- * - `revision-or-path` and `pathspec` are git's two notions. `line-range` is `10,20:file`, `:function:file` or only the range.
- * - `data` is text, or `@file` (also `name=@file`, `name=<file`) whose content is used: curl -d.
+ * - `revision-or-path` and `pathspec` are git's two notions; `untracked-pathspec` reads files below it that git does not track, too (`git add`).
+ *   `line-range` is `10,20:file`, `:function:file` or only the range.
+ * - `data` is text, or `@file` (also `name=@file`, `name=<file`) whose content is used: curl -d. `form` is a field of a form, `name=value` or
+ *   `name=@file`: curl -F. `plain-file` is read, but a pattern of the program's own is not understood: curl -T.
+ * - `move` takes a file away to another name.
  * - `script:LANGUAGE` is a program in a small language; an understood subset has effects of its own.
  * - `glob` is a pattern of file names that widens every walk of the command: it can match hidden and ignored files (`rg -g`). A pattern that
  *   only narrows a walk (`grep --include`) is a `pattern`.
@@ -35,6 +38,7 @@ export type WordType =
   | 'modify'
   | 'append'
   | 'delete'
+  | 'move'
   | 'unpack'
   | 'enter'
   | 'run'
@@ -45,13 +49,17 @@ export type WordType =
   | 'env'
   | 'revision-or-path'
   | 'pathspec'
+  | 'untracked-pathspec'
   | 'line-range'
   | 'data'
+  | 'form'
+  | 'plain-file'
   | `script:${'sed' | 'jq' | 'awk' | 'shell'}`
   | `sets:${WalkModifier}`
   | `unclear:${string}`;
 
-export type WalkModifier = 'hidden' | 'ignored' | 'follows';
+/** `follows` enters directories through links. `links` opens files that are links: harmless where the disk shows none. */
+export type WalkModifier = 'hidden' | 'ignored' | 'follows' | 'links';
 
 /**
  * How a program reads its words.
@@ -95,9 +103,14 @@ export type Operands = {
   readonly none?: readonly StatedEffect[];
 };
 
-/** An effect that does not come from a word. `path` is relative to the directory of the command, or starts with `~/`, `/` or `$repository/`. */
+/**
+ * An effect that does not come from a word. `path` is relative to the directory of the command, or starts with `~/`, `/` or `$repository/`.
+ * Of what a program does unasked, it may start with `any:`: files of that name wherever the program looks.
+ */
 export type StatedEffect =
-  | { readonly kind: 'read' | 'names' | 'walk' | 'write' | 'modify' | 'append' | 'delete' | 'unpack'; readonly path: string }
+  | { readonly kind: 'read' | 'names' | 'walk' | 'write' | 'modify' | 'append' | 'delete' | 'move' | 'unpack'; readonly path: string }
+  /** git: files that it does not track, too. */
+  | { readonly kind: 'walk'; readonly path: string; readonly isUntracked: true }
   | { readonly kind: 'run'; readonly program: string }
   | { readonly kind: 'project'; readonly name: string }
   | { readonly kind: 'connect'; readonly host?: string }
@@ -133,6 +146,16 @@ export type Program = {
   readonly widens?: Readonly<Record<string, readonly WalkModifier[]>>;
   /** git: walks read tracked files only. */
   readonly isTracked?: true;
+  /** git: the named files are changed, not only read (`checkout`, `restore`). */
+  readonly changesPathspecs?: true;
+  /** What it copies or moves into a directory keeps its name: `cp a/package.json .` writes `./package.json`. */
+  readonly keepsNames?: true;
+  /** Where it takes a file, it also takes an address to fetch it from. */
+  readonly opensAddresses?: true;
+  /** The commands it starts are packages or modules of its own, so a name means the program of the table only if it is one of these. */
+  readonly starts?: readonly string[];
+  /** The file types of `-t`, with the names of their files. */
+  readonly types?: Readonly<Record<string, readonly string[]>>;
   /** Words behind `--` go to a script of the project (npm), or to a test runner. */
   readonly passes?: 'script' | 'runner';
   /** A subcommand or program that is for writing files: a rule that names it allows writes inside the project by operand. */

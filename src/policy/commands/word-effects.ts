@@ -23,11 +23,13 @@ export type Reading = {
   readonly effects: Effect[];
   readonly scope: Pick<FileEffect, 'walks' | 'globs' | 'isWidened' | 'seesHidden' | 'includes'>;
   readonly isTracked: boolean;
+  readonly changesPathspecs: boolean;
+  readonly opensAddresses: boolean;
   entered: readonly string[];
   readonly nested: (argv: readonly string[]) => Meaning;
 };
 
-const FILE_KINDS: ReadonlySet<string> = new Set(['read', 'names', 'walk', 'write', 'modify', 'append', 'delete', 'unpack']);
+const FILE_KINDS: ReadonlySet<string> = new Set(['read', 'names', 'walk', 'write', 'modify', 'append', 'delete', 'move', 'unpack']);
 export const isFileKind = (type: WordType): type is FileEffectKind => FILE_KINDS.has(type);
 const NUMBER = /^[-+]?\d+(\.\d+)?([kKMGTPEbcw]i?B?|ms|[smhd])?$/;
 
@@ -68,10 +70,23 @@ export function readValue(reading: Reading, type: WordType, word: Word, by: Orig
       if (file !== undefined) addFile(reading, 'read', file, index, by, option);
       return;
     }
+    case 'form': {
+      // `;type=`, `;headers=@file`, `a,b` and quotes are curl's own.
+      const [, file] = /^[\w.[\]-]+=(?:[@<]([^;,"\\]+)|[^@<;"\\(][^;\\]*|)$/.exec(text) ?? [];
+      if (file === undefined && !/^[\w.[\]-]+=(?:[^@<;"\\(][^;\\]*|)$/.test(text))
+        throw new NotUnderstood(text, 'a field of a form that is not understood');
+      if (file !== undefined) addFile(reading, 'read', file, index, by, option);
+      return;
+    }
+    case 'plain-file':
+      if (/[{}[\]]/.test(text)) throw new NotUnderstood(text, 'a pattern that stands for several files');
+      return addFile(reading, 'read', text, index, by, option);
     case 'revision-or-path':
       return addGit(reading, readRevisionOrPath(text), word, by, option);
     case 'pathspec':
       return addGit(reading, readPathspec(text), word, by, option);
+    case 'untracked-pathspec':
+      return addGit(reading, readPathspec(text), word, by, option, true);
     case 'line-range':
       return addGit(reading, readLineRange(text), word, by, option);
     case 'script:sed':
@@ -107,36 +122,51 @@ function hostOfUrl(text: string): string {
   return host.toLowerCase().replace(/\.$/, '');
 }
 
-export function addFile(reading: Reading, kind: FileEffectKind, path: string, word: number, by: Origin, option: string | undefined): void {
+const ADDRESS = /^[a-z][a-z0-9+.-]*:|^git[+@]|^github\.com\//i;
+
+export function addFile(
+  reading: Reading,
+  kind: FileEffectKind,
+  path: string,
+  word: number,
+  by: Origin,
+  option: string | undefined,
+  isTracked = reading.isTracked,
+): void {
   // Standard input or output.
   if (path === '-' && kind !== 'delete') return;
+  if (reading.opensAddresses && ADDRESS.test(path)) throw new NotUnderstood(path, 'an address where a file is expected');
   // tar takes `host:file` for an archive on another machine.
   if (reading.parsed.entry.parse === 'tar' && option === '-f' && path.includes(':')) throw new NotUnderstood(path, 'an archive elsewhere');
+  // The archive and other files of options are where tar starts, whatever -C says.
+  const isArchive = reading.parsed.entry.parse === 'tar' && by === 'option' && kind !== 'names';
   reading.effects.push({
     kind,
     path,
-    entered: reading.entered,
+    entered: isArchive ? [] : reading.entered,
     word,
     by,
     option,
     ...((kind === 'walk' || kind === 'names') && reading.scope),
-    ...(reading.isTracked && { isTracked: true }),
+    ...(isTracked && { isTracked: true }),
   });
 }
 
-function addGit(reading: Reading, found: GitReading, { text, index }: Word, by: Origin, option: string | undefined): void {
+function addGit(
+  reading: Reading,
+  found: GitReading,
+  { text, index }: Word,
+  by: Origin,
+  option: string | undefined,
+  isUntracked = false,
+): void {
   if ('reason' in found) throw new NotUnderstood(text, found.reason);
-  for (const { path, isFromRoot, isPattern } of found.paths)
-    reading.effects.push({
-      kind: 'read',
-      path: isFromRoot ? `$repository/${path}` : path,
-      entered: reading.entered,
-      word: index,
-      by,
-      option,
-      isTracked: true,
-      isPattern,
-    });
+  for (const { path: named, isFromRoot, isPattern } of found.paths) {
+    const path = isFromRoot ? `$repository/${named}` : named;
+    const about = { path, entered: reading.entered, word: index, by, option, isPattern };
+    if (isUntracked) reading.effects.push({ kind: 'walk', ...about, ...reading.scope });
+    else reading.effects.push({ kind: reading.changesPathspecs && named !== 'HEAD' ? 'modify' : 'read', ...about, isTracked: true });
+  }
 }
 
 function addScript(reading: Reading, found: ScriptReading, { text, index }: Word, by: Origin, option: string | undefined): void {
@@ -164,6 +194,6 @@ export function state(reading: Reading, effect: StatedEffect, by: Origin): void 
       reading.effects.push({ kind: 'environment', ...at });
       return;
     default:
-      addFile(reading, effect.kind, effect.path, -1, by, undefined);
+      addFile(reading, effect.kind, effect.path, -1, by, undefined, reading.isTracked && !('isUntracked' in effect));
   }
 }

@@ -40,6 +40,8 @@ export function readWord(word: Word, place: Place, context: WordContext): ReadWo
     value += expanded;
     opaque ??= trouble;
   }
+  // zsh expands a tilde behind empty quotes.
+  if (/^(?:''|"")+~/.test(text)) opaque ??= 'a home directory (~)';
   return { text: value, opaque: opaque ?? bareTrouble(text.replace(/'[^']*'|"[^"]*"/g, 'x')) };
 }
 
@@ -95,8 +97,12 @@ function tilde(text: string, place: Place): string | undefined {
 // What other Bash-like shells expand in an unquoted word and Bash does not: zsh's `=ls`, a tilde after `=` or `:`.
 function bareTrouble(text: string): string | undefined {
   if (text.startsWith('=')) return 'a word that zsh expands';
+  // fish before 3.0 redirects errors to the file behind it, zsh can be set to take it for a pattern.
+  if (text.startsWith('^')) return 'a word that shells read differently';
   // `$=x`, `$~x`, `$^x`, `$+x`
   if (/\$[^\s'"\\]/.test(text.replace(/\\./gs, ''))) return 'a variable';
   if (/[=:]~/.test(text)) return 'a home directory (~)';
+  // In fish `\x2e` is a dot and `\n` a new line.
+  if (/\\[A-Za-z0-9]/.test(text.replaceAll('\\\\', ''))) return 'a backslash that shells read differently';
   return /[*?[\]{}]/.test(text.replace(/\\./gs, '')) ? 'a file name pattern' : undefined;
 }

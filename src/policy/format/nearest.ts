@@ -10,8 +10,8 @@ const only = (found: readonly string[]): string | undefined => (found.length ===
 
 function slip(word: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
-  // A third of the word may be wrong, but never all of it.
-  let least = Math.min(Math.ceil(word.length / 3) + 1, word.length);
+  // A third of the word may be wrong, at least one letter, but never all of it.
+  let least = Math.min(Math.max(Math.floor(word.length / 3), 1) + 1, word.length);
   for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < least) [best, least] = [candidate, distance];

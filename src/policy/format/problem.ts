@@ -1,20 +1,19 @@
-// A problem in a policy: what, where, and how it is printed. It never contains values: they may be secrets.
+// A problem in a policy or a configuration: what, where, and how it is printed. It never contains values: they may be secrets.
 import { escapeControls } from '../../control-characters.ts';
 
-/** The same shape as a configuration problem, so that both print alike. */
 export type Problem = {
   readonly file: string;
   /** 1-based, as editors count. */
   readonly line: number;
   readonly column: number;
-  /** Where in the structure: `allow[0].command`; empty for the whole file. */
+  /** Where in the structure, such as `allow[0].command` or `agent_servers.claude.args[0]`; empty for the whole file. */
   readonly path: string;
   readonly message: string;
   readonly hint?: string;
 };
 
 /** `file:line:column: message; hint`, which terminals and editors turn into a link. */
-export function renderPolicyProblem({ file, line, column, message, hint }: Problem): string {
+export function renderProblem({ file, line, column, message, hint }: Problem): string {
   return escapeControls(`${file}:${line}:${column}: ${message}${hint === undefined ? '' : `; ${hint}`}`);
 }
 

@@ -128,7 +128,7 @@ function compileKeys(reader: Reader, { agent, tool, mcp, command, path, host, cw
     });
   return {
     agents: each(agent, (source) => compileNameGlob(source)),
-    tools: each(tool, (source) => compileNameGlob(source)),
+    tools: each(tool, (source) => withFormerNames(compileNameGlob(source))),
     mcp: each(mcp, compileTool),
     commands: each(command, compileCommand),
     paths: each(path, compilePathGlob),
@@ -142,8 +142,19 @@ type Wrong = { readonly wrong: string; readonly hint?: string };
 /** `server:tool`; both may contain a `*`. */
 export function compileTool(source: string): NameGlob | Wrong {
   if (!/^[^:\s]+:[^\s]+$/.test(source)) return { wrong: 'expected server:tool', hint: 'for every tool of a server write server:*' };
-  return compileNameGlob(source);
+  return withFormerNames(compileNameGlob(source));
 }
+
+/** Host tools that had another name: a rule that names the former one means the tool. */
+const FORMER_NAMES: Readonly<Record<string, string>> = { ask_question: 'ask_user', 'switchboard:ask_question': 'switchboard:ask_user' };
+
+const withFormerNames = (glob: NameGlob): NameGlob => ({
+  source: glob.source,
+  matches(name) {
+    const former = FORMER_NAMES[name];
+    return glob.matches(name) || (former !== undefined && glob.matches(former));
+  },
+});
 
 function readArgs(reader: Reader, tree: Tree | undefined, path: string): ArgTest[] | undefined {
   if (tree === undefined) return undefined;

@@ -1,5 +1,5 @@
 // The settings of a policy besides its rules: modes of agents, tools to expose, how long answers are remembered, limits.
-import { type AgentSettings, MAX_SCOPES, SCOPES, type Settings, VIOLATIONS } from '../policy.ts';
+import { type AgentSettings, MAX_SCOPES, SANDBOX_LEVELS, SANDBOX_NETWORKS, SCOPES, type Settings, VIOLATIONS } from '../policy.ts';
 import { compileTool } from './read-rule.ts';
 import { count, duration, fields, flag, oneOf, type Reader, texts } from './reader.ts';
 import type { Tree } from './tree.ts';
@@ -45,12 +45,15 @@ function readAgents(reader: Reader, tree: Tree | undefined): Map<string, AgentSe
   }
   for (const [name, { value }] of tree.entries) {
     const path = `agents.${name}`;
-    const found = fields(reader, value, path, ['mode', 'on_violation']);
+    const found = fields(reader, value, path, ['mode', 'on_violation', 'sandbox', 'network', 'unavailable']);
     const mode = found.mode ? fields(reader, found.mode, `${path}.mode`, ['pin', 'refuse']) : {};
     agents.set(name, {
       pin: texts(reader, mode.pin, `${path}.mode.pin`)?.map(({ text }) => text),
       refuse: texts(reader, mode.refuse, `${path}.mode.refuse`)?.map(({ text }) => text) ?? [],
       onViolation: oneOf(reader, found.on_violation, `${path}.on_violation`, VIOLATIONS),
+      sandbox: oneOf(reader, found.sandbox, `${path}.sandbox`, SANDBOX_LEVELS),
+      network: oneOf(reader, found.network, `${path}.network`, SANDBOX_NETWORKS),
+      unavailable: oneOf(reader, found.unavailable, `${path}.unavailable`, ['fail', 'warn']),
     });
   }
   return agents;

@@ -7,20 +7,25 @@ export const EXECUTABLE_CONFIG_GLOBS: readonly string[] = [
   // git: configuration, hooks, attributes (filters, textconv), another repository's place, and the parts of a bare layout.
   '**/.git',
   '**/.git/{config,config.worktree,commondir,HEAD,info/attributes,modules/**,hooks/**,worktrees/**}',
+  // Steps of a rebase can be commands.
+  '**/.git/{rebase-merge,rebase-apply,sequencer}/**',
   '**/{HEAD,commondir,config.worktree,packed-refs}',
   '**/{*.git/hooks,.husky,.githooks}/**',
   '**/.{gitattributes,gitconfig,gitmodules}',
   '**/.config/git/**',
   // Package managers: manifests with scripts, registries, plugins.
-  '**/{package.json,.npmrc,.yarnrc,.yarnrc.yml,.pnpmfile.cjs,pnpm-workspace.yaml,bunfig.toml,deno.json,deno.jsonc,lerna.json,nx.json,turbo.json}',
-  '**/{pyproject.toml,setup.py,setup.cfg,tox.ini,noxfile.py,conftest.py,pytest.ini,sitecustomize.py,usercustomize.py,pip.conf,.pypirc}',
+  '**/{package.json,.npmrc,.yarnrc,.yarnrc.yml,.pnpmfile.cjs,pnpm-workspace.yaml,bunfig.toml,deno.json,deno.jsonc,lerna.json,nx.json,turbo.json,.pnp.cjs,.pnp.loader.mjs}',
+  '**/.yarn/{releases,plugins,sdks}/**',
+  '**/{pyproject.toml,setup.py,setup.cfg,tox.ini,noxfile.py,conftest.py,pytest.ini,sitecustomize.py,usercustomize.py,pip.conf,.pypirc,Pipfile,requirements*.txt,uv.toml,poetry.toml}',
   '**/*.pth',
-  '**/{Cargo.toml,build.rs,rust-toolchain.toml,rust-toolchain,go.work,Gemfile,Rakefile,composer.json,pom.xml,mix.exs,Package.swift}',
+  '**/{Cargo.toml,build.rs,rust-toolchain.toml,rust-toolchain,go.mod,go.work,Gemfile,gems.rb,Rakefile,Podfile,pubspec.yaml,stack.yaml,rebar.config,composer.json,pom.xml,mix.exs,Package.swift}',
   '**/.cargo/{config,config.toml}',
   '**/{build.gradle,build.gradle.kts,settings.gradle,settings.gradle.kts,gradle.properties,gradlew,mvnw}',
   '**/.mvn/**',
+  '**/*.{gemspec,cabal,csproj,fsproj,vbproj,vcxproj,sln,props,targets,gradle,cmake}',
+  '**/{nuget.config,NuGet.Config,global.json,CMakePresets.json,CMakeUserPresets.json}',
   // Builds.
-  '**/{Makefile,makefile,GNUmakefile,CMakeLists.txt,meson.build,SConstruct,Justfile,justfile,Taskfile.yml,Taskfile.yaml,Earthfile}',
+  '**/{Makefile,makefile,GNUmakefile,CMakeLists.txt,meson.build,SConstruct,Justfile,justfile,Taskfile.yml,Taskfile.yaml,Earthfile,BUILD,BUILD.bazel,WORKSPACE,MODULE.bazel,.bazelrc,Tiltfile,Vagrantfile,Procfile,skaffold.yaml}',
   '**/*.mk',
   '**/{Dockerfile,Containerfile,docker-compose.yml,docker-compose.yaml,compose.yml,compose.yaml,.dockerignore}',
   // Linters, formatters and test runners load their configuration as code.
@@ -34,9 +39,10 @@ export const EXECUTABLE_CONFIG_GLOBS: readonly string[] = [
   '**/.devcontainer.json',
   // Pipelines.
   '**/{.github,.gitlab,.circleci,.buildkite}/**',
-  '**/{.gitlab-ci.yml,.travis.yml,azure-pipelines.yml,Jenkinsfile,bitbucket-pipelines.yml,renovate.json}',
+  '**/{.gitlab-ci.yml,.travis.yml,azure-pipelines.yml,Jenkinsfile,bitbucket-pipelines.yml,renovate.json,.drone.yml,.woodpecker.yml,cloudbuild.yaml,buildspec.yml,netlify.toml,vercel.json}',
   // Editors and agents.
-  '**/.{vscode,idea,zed,cursor,claude,codex,gemini,qwen,opencode,copilot,continue,cline,aider,windsurf}/**',
-  '**/*.code-workspace',
+  '**/.{vscode,idea,zed,cursor,claude,codex,gemini,qwen,opencode,copilot,continue,cline,aider,windsurf,kiro,roo,augment,factory,amp,goose,fleet,helix}/**',
+  '**/*.{code-workspace,sublime-project}',
+  '**/{.nvim.lua,.dir-locals.el,.lvimrc}',
   '**/{.mcp.json,.claude.json,opencode.json,opencode.jsonc,.cursorrules,.windsurfrules,.clinerules,.aider.conf.yml,.editorconfig}',
 ];

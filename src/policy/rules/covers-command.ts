@@ -4,13 +4,18 @@ import { ANY_COMMAND, type CommandPattern, fitsExactly, isFree } from '../comman
 import { fitByMeaning, fitsLooselyByMeaning } from '../commands/pattern-fit.ts';
 import { interpreterOf } from '../commands/programs.ts';
 import { isInside } from '../paths/path.ts';
-import { type Permits, refusedEffect, refusedRedirect } from './effects-allowed.ts';
+import { type FilesOf, filesByEffect, type Permits, refusedEffect, refusedRedirect } from './effects-allowed.ts';
 import type { Rule } from './rule.ts';
 
 export function coversCommand(rule: Rule, command: Command, action: Action, permits: Permits, blocked: (reason: string) => void): boolean {
   if (!command.isLiteral) return false;
+  let files: FilesOf | undefined;
+  const filesOf = (): FilesOf => {
+    files ??= filesByEffect(command);
+    return files;
+  };
   return (rule.commands ?? [ANY_COMMAND]).some((pattern) => {
-    const reason = refusal(rule, pattern, command, action, permits);
+    const reason = refusal(rule, pattern, command, action, permits, filesOf);
     if (typeof reason === 'string') blocked(reason);
     return reason === undefined;
   });
@@ -25,6 +30,7 @@ function refusal(
   command: Command,
   action: Action,
   permits: Permits,
+  filesOf: () => FilesOf,
 ): string | undefined | typeof NOT_NAMED {
   const { argv, meaning } = command;
   const isSpelledOut = !pattern.isOpen && fitsExactly(pattern, argv) && argv.every((_, index) => !isFree(pattern, index));
@@ -33,7 +39,7 @@ function refusal(
   } else if (meaning.isUnderstood) {
     const fit = fitByMeaning(pattern, meaning);
     if (fit === undefined) return NOT_NAMED;
-    const refused = refusedEffect(meaning, fit, { rule, command, action, permits });
+    const refused = refusedEffect(meaning, fit, { rule, filesOf: filesOf(), action, permits });
     if (refused !== undefined) return refused;
   } else if (meaning.isKnown) {
     if (!fitsLooselyByMeaning(pattern, command.program, argv)) return NOT_NAMED;

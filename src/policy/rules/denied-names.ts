@@ -1,13 +1,14 @@
 // What deny and ask rules say about files that a command reaches without naming them: below a directory, or through a pattern.
-import type { Action, Operand } from '../actions/action.ts';
+import type { Action, ActionKind, Operand } from '../actions/action.ts';
 import type { FileEffect } from '../commands/effect.ts';
+import { EXECUTABLE_CONFIG } from '../paths/executable-config.ts';
 import { compileNameGlob, type NameGlob } from '../paths/name-glob.ts';
 import { isInside } from '../paths/path.ts';
 import type { PathGlob } from '../paths/path-glob.ts';
 import type { LayeredRule } from '../policy.ts';
 
 export type DeniedNames = {
-  /** Why a walk or a pattern may reach a file that a rule denies; undefined if it cannot. */
+  /** Why a walk, a pattern or a whole directory may reach a file that a rule denies; undefined if it cannot. */
   reachedBy(operand: Operand, action: Action): string | undefined;
 };
 
@@ -22,56 +23,95 @@ export function deniedNames(strict: readonly LayeredRule[]): DeniedNames {
   return found;
 }
 
+type Denied = { readonly globs: readonly PathGlob[]; readonly names: readonly string[] };
+
 function create(strict: readonly LayeredRule[]): DeniedNames {
-  const globs = strict
-    .filter(
-      ({ rule, layer }) => layer !== 'built-in' && (rule.actions === undefined || rule.actions.has('read') || rule.actions.has('search')),
-    )
-    .flatMap(({ rule }) => rule.paths ?? []);
-  const names = [...new Set(globs.flatMap(({ source }) => sampleName(source)))];
-  const nameFor = (pattern: string): string | undefined => {
-    const glob = lastPart(pattern);
-    return names.find((name) => glob.matches(name));
+  const denied = (...kinds: readonly ActionKind[]): Denied => {
+    const globs = strict
+      .filter(({ rule, layer }) => layer !== 'built-in' && (rule.actions === undefined || kinds.some((kind) => rule.actions?.has(kind))))
+      .flatMap(({ rule }) => rule.paths ?? []);
+    return { globs, names: [...new Set(globs.flatMap(({ source }) => sampleName(source)))] };
   };
+  const toRead = denied('read', 'search');
+  const toEdit = denied('edit');
+  const toRemove = denied('delete', 'move');
+  const toMove = denied('read', 'search', 'delete', 'move');
   return {
     reachedBy({ effect, path, written }, action) {
       if (effect === undefined) return undefined;
+      const { globs, names } = deniedTo(effect);
       if (effect.isPattern) {
-        const name = nameFor(effect.path);
-        return name === undefined ? undefined : `the pattern ${effect.path} may match ${name}`;
+        const name = nameFor(names, effect.path);
+        if (name !== undefined) return `the pattern ${effect.path} may match ${name}`;
+        // git add: its wildcards match hidden files, and in every directory.
+        return effect.kind === 'walk' ? foundBelow(globs, action.cwd, { ...effect, globs: [effect.path] }, action) : undefined;
       }
-      if (effect.kind !== 'walk' || effect.isTracked) return undefined;
+      const isWhole = effect.kind === 'walk' || effect.kind === 'delete' || effect.kind === 'move';
+      if (!isWhole || (effect.kind === 'walk' && effect.isTracked)) return undefined;
       const below = globs.find((glob) => isBelow(glob, path, action) || isBelow(glob, written, action));
       if (below !== undefined) return `it may reach ${below.source}`;
       const hidden = effect.isWidened ? names.find((name) => name.startsWith('.')) : undefined;
       if (hidden !== undefined) return `it reads hidden files, such as ${hidden}`;
       for (const glob of effect.globs ?? []) {
-        const name = glob.startsWith('!') ? undefined : nameFor(glob);
+        const name = glob.startsWith('!') ? undefined : nameFor(names, glob);
         if (name !== undefined) return `the pattern ${glob} may match ${name}`;
       }
-      return foundBelow(path, effect, action);
+      return foundBelow(globs, path, effect, action);
     },
   };
 
-  // Looks on the disk, where the caller can.
-  function foundBelow(root: string, effect: FileEffect, action: Action): string | undefined {
-    if (action.findBelow === undefined || globs.length === 0) return undefined;
-    const only = [...(effect.includes ?? []), ...(effect.globs ?? []).filter((glob) => !glob.startsWith('!'))].map(lastPart);
-    const found = action.findBelow(root, effect.seesHidden === true, (file) => {
-      const name = file.slice(file.lastIndexOf('/') + 1);
-      if (only.length > 0 && !only.some((glob) => glob.matches(name))) return false;
-      const asPath = { path: file, written: file, folded: [file.toLowerCase()], access: 'read', evidence: 'raw' } as const;
-      return globs.some((glob) => glob.touches(asPath, action));
-    });
-    if (found === undefined) return undefined;
-    return found === 'too many' ? `there are more files below ${effect.path} than are looked at` : `it reads ${found.file}`;
+  function deniedTo({ kind }: FileEffect): Denied {
+    if (kind === 'read' || kind === 'names' || kind === 'walk') return toRead;
+    if (kind === 'move') return toMove;
+    return kind === 'delete' ? toRemove : toEdit;
   }
 }
 
+// Looks on the disk, where the caller can.
+function foundBelow(globs: readonly PathGlob[], root: string, effect: FileEffect, action: Action): string | undefined {
+  // Dependencies hold manifests of their own, and removing them runs nothing.
+  const wanted = effect.kind === 'walk' ? globs : globs.filter(({ source }) => source !== EXECUTABLE_CONFIG);
+  if (action.findBelow === undefined || wanted.length === 0) return undefined;
+  const only = [...(effect.includes ?? []), ...(effect.globs ?? []).filter((glob) => !glob.startsWith('!'))].flatMap(lastParts);
+  const seesHidden = effect.kind !== 'walk' || effect.seesHidden === true;
+  const found = action.findBelow(root, seesHidden, (file, kind) => {
+    if (kind === 'skipped') return false;
+    const name = file.slice(file.lastIndexOf('/') + 1);
+    if (only.length > 0 && !only.some((glob) => glob.matches(name))) return false;
+    const asPath = { path: file, written: file, folded: [file.toLowerCase()], access: 'read', evidence: 'raw' } as const;
+    return wanted.some((glob) => glob.touches(asPath, action));
+  });
+  if (found === undefined) return undefined;
+  const does = effect.kind === 'walk' ? 'reads' : effect.kind === 'move' ? 'moves' : 'deletes';
+  return found === 'too many' ? `there are more files below ${effect.path} than are looked at` : `it ${does} ${found.file}`;
+}
+
+function nameFor(names: readonly string[], pattern: string): string | undefined {
+  const globs = lastParts(pattern);
+  return names.find((name) => globs.some((glob) => glob.matches(name)));
+}
+
 /** The part of a pattern that names files; what is special in it beyond `*` may match anything. */
-function lastPart(pattern: string): NameGlob {
-  const last = pattern.replace(/\/+$/, '').split('/').at(-1) ?? '';
-  return compileNameGlob(last.replace(/\\?[?[\]{}\\]+/g, '*'), { ignoreCase: true });
+function lastParts(pattern: string): readonly NameGlob[] {
+  return alternativesOf(pattern).map((one) => {
+    const last = one.replace(/\/+$/, '').split('/').at(-1) ?? '';
+    return compileNameGlob(last.replace(/\\?[?[\](){}\\]+/g, '*'), { ignoreCase: true });
+  });
+}
+
+const MAX_ALTERNATIVES = 64;
+
+/** `*.{ts,tsx}` is `*.ts` and `*.tsx`. Nested or many alternatives may match anything. */
+function alternativesOf(pattern: string): readonly string[] {
+  let all = [pattern];
+  while (all.some((one) => one.includes('{'))) {
+    if (all.length > MAX_ALTERNATIVES || !all.every((one) => /^[^{}]*(\{[^{}]*\}[^{}]*)*$/.test(one))) return ['*'];
+    all = all.flatMap((one) => {
+      const [, before = '', choices, after = ''] = /^([^{}]*)\{([^{}]*)\}(.*)$/s.exec(one) ?? [];
+      return choices === undefined ? [one] : choices.split(',').map((choice) => `${before}${choice}${after}`);
+    });
+  }
+  return all;
 }
 
 function isBelow(glob: PathGlob, path: string, action: Action): boolean {

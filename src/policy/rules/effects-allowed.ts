@@ -16,7 +16,21 @@ export type Permits = {
   readonly denied: DeniedNames;
 };
 
-type Judgement = { readonly rule: Rule; readonly command: Command; readonly action: Action; readonly permits: Permits };
+type Judgement = { readonly rule: Rule; readonly filesOf: FilesOf; readonly action: Action; readonly permits: Permits };
+
+/** The files of a command by what is done to them: an effect has one for each directory that the command may run in. */
+export type FilesOf = ReadonlyMap<Effect, readonly Operand[]>;
+
+export function filesByEffect({ operands }: Command): FilesOf {
+  const files = new Map<Effect, Operand[]>();
+  for (const operand of operands) {
+    if (operand.effect === undefined) continue;
+    const known = files.get(operand.effect);
+    if (known === undefined) files.set(operand.effect, [operand]);
+    else known.push(operand);
+  }
+  return files;
+}
 
 /** The first effect that nothing allows, as the end of a sentence; undefined if all are allowed. */
 export function refusedEffect(meaning: Meaning, fit: Fit, judgement: Judgement): string | undefined {
@@ -62,8 +76,7 @@ function refusedFile(effect: FileEffect, meaning: Meaning & { isUnderstood: true
   if (fit.isSpelledOut) return undefined;
   if (effect.by === 'unasked') return fit.isCommandNamed || isReading(effect) ? undefined : `it writes ${effect.path}`;
   if (fit.named.has(effect.word)) return undefined;
-  const files = judgement.command.operands.filter((operand) => operand.effect === effect);
-  for (const file of files) {
+  for (const file of judgement.filesOf.get(effect) ?? []) {
     const reason = isReading(effect) ? refusedRead(file, effect, judgement) : refusedWrite(file, effect, meaning, fit, judgement);
     if (reason !== undefined) return reason;
   }
@@ -77,6 +90,11 @@ function refusedRead(file: Operand, effect: FileEffect, { rule, action, permits 
   const isAllowed = rule.paths
     ? rule.paths.some((glob) => glob.matches(file.path, action))
     : isInside(action.cwd, file.path) || permits.path('read', file);
+  if (isAllowed && effect.walks?.has('links')) {
+    const found = action.findBelow?.(file.path, true, (_, kind) => kind !== 'file');
+    if (found !== undefined)
+      return found === 'too many' ? `there are more files below ${effect.path} than are looked at` : `it may read through ${found.file}`;
+  }
   if (!isAllowed) return `it reads ${effect.path}, which ${rule.paths ? 'the rule does not cover' : 'is outside the session directory'}`;
   return permits.denied.reachedBy(file, action);
 }
@@ -89,14 +107,16 @@ function refusedWrite(
   { rule, action, permits }: Judgement,
 ): string | undefined {
   const isWriter = parsed.entry.data.isWriter === true && effect.by === 'operand';
-  const what = `it ${effect.kind === 'delete' ? 'deletes' : 'writes'} ${effect.path}`;
+  const isRemoval = effect.kind === 'delete' || effect.kind === 'move';
+  const what = `it ${effect.kind === 'delete' ? 'deletes' : effect.kind === 'move' ? 'moves' : 'writes'} ${effect.path}`;
+  const reached = permits.denied.reachedBy(file, action);
+  if (reached !== undefined) return reached;
   if (effect.kind === 'unpack') return `it unpacks files into ${effect.path}`;
   // A place where one does not expect a file to be written.
-  const isPlain =
-    isWriter || effect.kind === 'modify' || effect.kind === 'delete' || (effect.option !== undefined && fit.options.has(effect.option));
+  const isPlain = isWriter || effect.kind === 'modify' || isRemoval || (effect.option !== undefined && fit.options.has(effect.option));
   if (!isPlain) return what;
   if (rule.paths && !rule.paths.some((glob) => glob.matches(file.path, action))) return `${what}, which the rule does not cover`;
-  const as = effect.kind === 'delete' ? 'delete' : 'edit';
+  const as = isRemoval ? 'delete' : 'edit';
   if (executableConfig().touches(file, action)) return permits.config(as, file) ? undefined : `${what}, which makes programs run something`;
   if (isWriter && (rule.paths !== undefined || isInside(action.cwd, file.path))) return undefined;
   return permits.path(as, file) ? undefined : `${what}, which no ${as} rule allows`;

@@ -25,9 +25,10 @@ function tightening({ agents, mcp, remember, limits }: Settings): Settings {
   const isStrict = (response: OnViolation | undefined) => response === 'cancel' || response === 'kill';
   return {
     agents: new Map(
-      [...agents].map(([name, { refuse, onViolation }]) => [
+      [...agents].map(([name, { refuse, onViolation, sandbox, network, unavailable }]) => [
         name,
-        { pin: undefined, refuse, onViolation: isStrict(onViolation) ? onViolation : undefined },
+        // A level is a lower bound, so a file that nobody chose may name one.
+        { pin: undefined, refuse, onViolation: isStrict(onViolation) ? onViolation : undefined, sandbox, network, unavailable },
       ]),
     ),
     mcp,

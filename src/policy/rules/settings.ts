@@ -1,5 +1,15 @@
 // Combines the settings of all layers: the strictest of each wins, so that no layer loosens another.
-import { type OnViolation, type Policy, SCOPES, type Scope, VIOLATIONS } from '../policy.ts';
+import {
+  type OnViolation,
+  type Policy,
+  SANDBOX_LEVELS,
+  SANDBOX_NETWORKS,
+  type SandboxLevel,
+  type SandboxNetwork,
+  SCOPES,
+  type Scope,
+  VIOLATIONS,
+} from '../policy.ts';
 
 export type ModeSettings = {
   /** Only these modes, if given. An empty list: the layers have no mode in common. */
@@ -33,6 +43,32 @@ export function onViolation({ settings }: Policy, agent: string): OnViolation {
   const named = settings.flatMap(({ agents }) => [agents.get('*')?.onViolation, agents.get(agent)?.onViolation]);
   return VIOLATIONS.toReversed().find((violation) => named.includes(violation)) ?? 'notify';
 }
+
+export type RequiredSandbox = {
+  /** Layers that require it; `off` if none does. */
+  readonly required: SandboxLevel;
+  /** Layers that want it where a sandbox is available (`unavailable: warn`). */
+  readonly preferred: SandboxLevel;
+  readonly network: SandboxNetwork;
+};
+
+/** The strictest sandbox that the layers name for an agent. */
+export function sandboxOf({ settings }: Policy, agent: string): RequiredSandbox {
+  const named = settings.flatMap(({ agents }) => [agents.get('*') ?? [], agents.get(agent) ?? []].flat());
+  const levels = (isPreferred: boolean) => named.filter(({ unavailable }) => (unavailable === 'warn') === isPreferred);
+  const networks = named.map(({ network }) => network);
+  return {
+    required: strictestLevel(levels(false).map(({ sandbox }) => sandbox)),
+    preferred: strictestLevel(levels(true).map(({ sandbox }) => sandbox)),
+    network: strictestNetwork(networks),
+  };
+}
+
+export const strictestLevel = (levels: readonly (SandboxLevel | undefined)[]): SandboxLevel =>
+  SANDBOX_LEVELS.toReversed().find((level) => levels.includes(level)) ?? 'off';
+
+export const strictestNetwork = (networks: readonly (SandboxNetwork | undefined)[]): SandboxNetwork =>
+  SANDBOX_NETWORKS.toReversed().find((network) => networks.includes(network)) ?? 'open';
 
 /** Whether a tool is listed: every layer that names tools to expose must name it. */
 export function isExposed({ settings }: Policy, server: string, tool: string): boolean {

@@ -21,13 +21,17 @@ export function touches(rule: Rule, action: Action): boolean {
       action.paths.some((path) => touchesPath(rule, path, action)) ||
       action.commands.some((command) => touchesOperand(rule, command, action))
     );
-  if (rule.hosts) return hasAction(rule, action) && action.hosts.some((host) => rule.hosts?.some((wanted) => wanted.matches(host)));
-  return hasAction(rule, action);
+  if (rule.hosts) return meansConnections(rule, action) && action.hosts.some((host) => rule.hosts?.some((wanted) => wanted.matches(host)));
+  return hasAction(rule, action) || (action.commands.some(({ hosts }) => hosts.length > 0) && meansConnections(rule, action));
 }
 
 function hasAction({ actions }: Rule, { kind, claims }: Action): boolean {
   return actions === undefined || actions.has(kind) || claims.some((claim) => actions.has(claim));
 }
+
+/** `curl https://x` is not a `fetch`, but a rule about fetching means it too. */
+const meansConnections = (rule: Rule, action: Action): boolean =>
+  hasAction(rule, action) || (action.commands.length > 0 && (rule.actions?.has('fetch') ?? true));
 
 function touchesMcp({ mcp, args }: Rule, { mcp: call }: Action): boolean {
   if (call === undefined || !mcp?.some((wanted) => wanted.matches(`${call.server}:${call.tool}`))) return false;

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentSpec } from '../../agents/defaults.ts';
 import { type Handshake, readHandshake } from '../../agents/handshake.ts';
+import { runnerOf } from '../../agents/package-runner.ts';
 import { type FirstOutput, PLAIN, type SelectedDialect, translate } from '../../dialects/select-dialect.ts';
 import { failure, type ProxyError } from '../../errors.ts';
 import { summaryLine } from '../../transports/stderr-tail.ts';
@@ -17,6 +18,8 @@ import type { Patch } from '../../wire/writer.ts';
 import type { Clock } from '../context.ts';
 import { requestLine } from '../messages.ts';
 import { createTrafficWatch } from '../traffic-watch.ts';
+import { limitStart } from './limit-start.ts';
+import { mapPaths } from './map-paths.ts';
 
 /** `ending`: we have closed its input. `ended`: nothing comes from it and nothing goes to it any more. */
 export type ConnectionState = 'starting' | 'ready' | 'ending' | 'ended';
@@ -29,7 +32,7 @@ export type AgentConnection = {
   isHealthy(): boolean;
   pid(): number | undefined;
   readonly sinceMs: number;
-  stderrTail(): readonly string[];
+  stderrTail(withinMs?: number): readonly string[];
   sendFrame(frame: Frame, patches: readonly Patch[]): void;
   sendLine(line: string): void;
   pause(): void;
@@ -39,6 +42,9 @@ export type AgentConnection = {
   /** Stops it cleanly, and reports nothing any more. */
   retire(): Promise<void>;
   kill(): void;
+  readonly reach: Transport['reach'];
+  readonly uncovered: Transport['uncovered'];
+  readonly refusal: Transport['refusal'];
 };
 
 export type ConnectionDeps = {
@@ -52,6 +58,8 @@ export type ConnectionDeps = {
   readonly records?: ConnectionRecords | undefined;
   /** It has an open request. */
   readonly isBusy?: () => boolean;
+  /** The policy has evaluated enough for now: others wait. */
+  readonly mustYield?: (() => boolean) | undefined;
   /** It is started for a test only. */
   readonly isTrial?: boolean;
 };
@@ -62,19 +70,23 @@ export type ConnectionEvents = {
   suspect?(output: FirstOutput): boolean;
   /** A request or a notification. */
   frame(frame: Frame): void;
-  /** Notifications that differ in one text only. False if they are to be reported one by one. */
+  /** Notifications that differ in one text and their session only. False if they are to be reported one by one. */
   batch?(batch: FrameBatch): boolean;
   answer(idText: string, frame: Frame): void;
   /** A line that was not passed on. */
   refused(refusal: Refusal): void;
   oversized(refusal: Refusal): void;
   /** A message for people. */
-  remark?(text: string): void;
+  remark?(text: string, level?: 'debug'): void;
   /** Nothing will come from it any more. `processEnd` resolves when nothing of the process is left. */
   over(error: ProxyError, wasReady: boolean, processEnd: Promise<void>): void;
 };
 
 export const HANDSHAKE_ID = 0;
+/** The log of an agent that was working tells why it exited only if it was written so shortly before the exit. */
+const LAST_OUTPUT_MS = 1000;
+/** Signals that a process raises by its own fault. */
+const CRASH_SIGNALS: ReadonlySet<string> = new Set(['SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGTRAP']);
 /** The lines of stderr that go with an error. */
 export const STDERR_LINES = 20;
 const HANG_UP_MS = 1000;
@@ -96,24 +108,35 @@ export function openConnection(
   const watch = createTrafficWatch(clock, `agent "${spec.name}"`, (text) => on.remark?.(text));
   let cancelHangUp: (() => void) | undefined;
   let cancelReading: (() => void) | undefined;
-  const abandon = clock.after(spec.timeouts.initializeMs, () =>
-    end(failure('AGENT_SILENT', [spec.name, spec.timeouts.initializeMs, summaryLine(process.stderrTail())], details('no_initialize'))),
+  const abandon = limitStart(
+    { clock, limitMs: spec.timeouts.initializeMs, runner: runnerOf(spec), pid: process.pid },
+    (runner) => {
+      const progress = summaryLine(process.stderrTail());
+      const shown = progress === undefined ? '' : ` (${progress})`;
+      on.remark?.(`agent "${spec.name}" has not started yet: ${runner} is still downloading its package${shown}`);
+    },
+    (ms) => end(failure('AGENT_SILENT', [spec.name, ms, summaryLine(process.stderrTail())], details('no_initialize'))),
   );
+  const { files } = spec.remote ?? {};
   const streams = translate(
     process,
     selected,
-    { agent: spec.name, isNamed: spec.dialect === selected.dialect, timeouts: spec.timeouts, mint: randomUUID },
+    {
+      ...{ agent: spec.name, isNamed: spec.dialect === selected.dialect, timeouts: spec.timeouts },
+      ...{ maxLineBytes: spec.maxLineBytes, mint: randomUUID },
+    },
     {
       scanner,
       maxFrameBytes: limits.maxFrameBytes,
       after: clock.after,
-      remark: (text) => on.remark?.(text),
+      remark: (text, level) => on.remark?.(text, level),
       kill: () => end(failure('AGENT_UNSTOPPABLE', [spec.name], details('cancel_ignored'))),
     },
   );
+  const { fromAgent, toAgent } = typeof files === 'object' ? mapPaths(streams, files.map, spec.name) : streams;
   const agent = createConnection(
-    streams.fromAgent,
-    streams.toAgent,
+    fromAgent,
+    toAgent,
     { scanner, maxFrameBytes: limits.maxFrameBytes, observer: deps.records?.observer },
     {
       frame(frame) {
@@ -141,6 +164,7 @@ export function openConnection(
         if (state !== 'ended') on.oversized({ why: 'foreign', reason: 'longer than limits.max_frame_bytes', kind, idText, method });
       },
       full: watchReading,
+      ...(deps.mustYield && { mustYield: deps.mustYield }),
       end: () => hungUp('stdout'),
       error: () => hungUp('stdin or stdout'),
     },
@@ -190,7 +214,7 @@ export function openConnection(
     const wasStopped = state === 'ending';
     release();
     // Processes that an agent leaves behind get time to end by themselves; an agent that hangs does not.
-    if (error.key !== 'AGENT_GONE') process.kill();
+    if (error.key !== 'AGENT_GONE' && error.key !== 'AGENT_DISCONNECTED') process.kill();
     deps.records?.down(wasStopped ? 'stopped' : String(error.data?.reason ?? error.key));
     on.over(error, isReady, process.stop());
   }
@@ -233,12 +257,24 @@ export function openConnection(
         reason: 'not_startable',
         command: spec.command,
       });
+    if (exit.kind === 'unreachable')
+      return failure('AGENT_UNREACHABLE', [spec.name, spec.remote?.address ?? spec.command, exit.why, exit.next], {
+        agent: spec.name,
+        reason: 'not_reachable',
+      });
+    const hadOpenRequest = !isReady || deps.isBusy?.() === true;
+    if (exit.kind === 'disconnected') {
+      const { why } = exit;
+      return failure('AGENT_DISCONNECTED', [spec.name, why, hadOpenRequest], { ...details('disconnected'), why });
+    }
     const { code, signal } = exit;
     const how = signal === null ? `code ${code}` : `signal ${signal}`;
-    const hadOpenRequest = !isReady || deps.isBusy?.() === true;
     // An agent that was killed during work is probably not at fault.
     const isWorthTest = !deps.isTrial && hadOpenRequest && !(isReady && signal !== null);
-    const about = { hadOpenRequest, isWorthTest, lastOutput: summaryLine(process.stderrTail()) };
+    // What an agent logged before it was killed does not tell why.
+    const isKilled = signal !== null && !CRASH_SIGNALS.has(signal);
+    const lastLines = isKilled ? [] : process.stderrTail(isReady ? LAST_OUTPUT_MS : undefined);
+    const about = { hadOpenRequest, isWorthTest, lastOutput: summaryLine(lastLines) };
     const atStart = isReady ? undefined : { atStart: true };
     return failure('AGENT_GONE', [spec.name, how, about], { ...details('agent_exited'), code, signal, ...atStart });
   }
@@ -276,5 +312,8 @@ export function openConnection(
       return process.stop();
     },
     kill: process.kill,
+    reach: process.reach,
+    uncovered: process.uncovered,
+    refusal: process.refusal,
   };
 }

@@ -22,6 +22,8 @@ export type InitializeParams = {
   readonly clientCapabilities: unknown;
   /** Client methods that we answer, because the client cannot. */
   readonly served: ReadonlySet<string>;
+  /** Client methods that nobody answers. */
+  readonly missing: ReadonlySet<string>;
 };
 
 /** `now` cancels running turns and gives the agent a moment to answer; `drain` lets them finish. */
@@ -31,6 +33,12 @@ export type HowToStop = 'now' | 'drain';
 export type PoolEvents = {
   /** Creates an agent without starting it; `sibling` is the agent whose further process it is. */
   create(spec: AgentSpec, id: string, sibling: Agent | undefined): Agent;
+  /** Whether its next process runs in a sandbox. */
+  isContained?: ((spec: AgentSpec) => boolean) | undefined;
+  /** The layer for the changes of a session, known or new; undefined for an agent that writes the project itself. */
+  layerFor?: ((spec: AgentSpec, sessionId: string | undefined) => string | undefined) | undefined;
+  /** A further process has ended, and no session needs it any more. */
+  left?: ((agent: Agent) => void) | undefined;
   cancelTurns(agent: Agent): void;
   /** The process is about to end. Its sessions can be recovered, as after a crash. */
   ending(agent: Agent): void;
@@ -61,10 +69,12 @@ export interface AgentPool {
   titles(): { readonly name: string; readonly title: string }[];
   /** The first initialize counts. */
   initialized(params: InitializeParams): void;
-  /** The process for a new session: an isolated agent gets one for each. */
-  place(agent: Agent): Agent;
+  /** The process for a new session: an isolated agent gets one for each. A contained one is made for the session's directories. */
+  place(agent: Agent, directories: readonly string[], sessionId?: string): Agent;
   /** Ends a process that serves isolated sessions, or an agent no longer configured, once no session needs it. */
   vacate(agent: Agent): void;
+  /** Ends one process; its sessions are recovered by their next requests, in a new one. */
+  renew(agent: Agent): void;
   /** Uses another configuration for new sessions; open sessions keep their agents. */
   replace(next: AgentConfiguration): Reconfigured;
   /** Takes an agent out of service until it is restarted; false for an unknown agent. */
@@ -129,23 +139,31 @@ class Pool implements AgentPool {
   }
 
   titles(): { readonly name: string; readonly title: string }[] {
-    return this.all().map(({ name, title }) => ({ name, title }));
+    const all = this.all();
+    const isShared = (wanted: string) => all.filter(({ title }) => title === wanted).length > 1;
+    return all.map(({ name, title }) => ({ name, title: isShared(title) ? `${title} (${name})` : title }));
   }
 
   initialized(params: InitializeParams): void {
     this.initializeParams ??= params;
   }
 
-  place(agent: Agent): Agent {
-    if (this.isClosed || !agent.isIsolated || (agent.sessions.size === 0 && agent.openings === 0)) return agent;
+  place(agent: Agent, directories: readonly string[], sessionId?: string): Agent {
+    agent.isContained = this.#on.isContained?.(agent.spec) === true;
+    // A contained agent's first process sees no project, so that it can start before a session does.
+    const isFree = !agent.isContained && agent.sessions.size === 0 && !agent.sessions.isOpening;
+    if (this.isClosed || !agent.isIsolated || isFree) return agent;
     const another = this.#create(agent.spec, this.#nextId(agent.name), agent);
+    another.isContained = agent.isContained;
+    another.directories = directories;
+    if (agent.isContained) another.layer = this.#on.layerFor?.(agent.spec, sessionId);
     this.#further.add(another);
     return another;
   }
 
   vacate(agent: Agent): void {
     const isForAll = !agent.isIsolated && !agent.isSuperseded;
-    if (isForAll || agent.openings > 0) return;
+    if (isForAll || agent.sessions.isOpening) return;
     for (const { isDiscovered } of agent.sessions.values()) if (!isDiscovered) return;
     this.#on.vacated(agent);
     agent.retire();
@@ -153,7 +171,14 @@ class Pool implements AgentPool {
     if (agent.isStarted || !this.#further.delete(agent)) return; // callers still wait for it
     // The process may take its time to end, and a shutdown waits for it.
     this.#leaving.add(agent);
-    void agent.left().then(() => this.#leaving.delete(agent));
+    void agent.left().then(() => {
+      this.#leaving.delete(agent);
+      this.#on.left?.(agent);
+    });
+  }
+
+  renew(agent: Agent): void {
+    this.#end(agent);
   }
 
   replace(next: AgentConfiguration): Reconfigured {
@@ -233,6 +258,7 @@ class Pool implements AgentPool {
 
   #create(spec: AgentSpec, id: string, sibling?: Agent): Agent {
     const agent = this.#on.create(spec, id, sibling);
+    agent.isContained = this.#on.isContained?.(spec) === true;
     if (this.#isPaused) agent.pause();
     return agent;
   }

@@ -4,11 +4,13 @@ import type { Handshake } from '../../agents/handshake.ts';
 import { createRestartPolicy, type RestartPolicy } from '../../agents/restart-policy.ts';
 import { initialDialect, type SelectedDialect, settingOf, traitsOf } from '../../dialects/select-dialect.ts';
 import type { ProxyError } from '../../errors.ts';
-import type { Frame } from '../../wire/frame.ts';
+import { offers } from '../../router/capabilities.ts';
 import type { AgentEnforcement } from '../enforcement/enforcement-state.ts';
 import { NativeSessions } from '../sessions/native-sessions.ts';
-import type { Parked } from '../sessions/session.ts';
 import type { AgentConnection } from './agent-connection.ts';
+
+export const MEDIA = ['image', 'audio'] as const;
+export type Media = (typeof MEDIA)[number];
 
 type Sibling = Pick<AgentState, 'restart' | 'service' | 'handshake' | 'selectedDialect'>;
 
@@ -19,20 +21,10 @@ export class AgentState {
   readonly id: string;
   /** Shared by all processes of the agent, as is `service`. */
   readonly restart: RestartPolicy;
-  /** Stopped by the user: it refuses requests and does not start until the user restarts it. */
-  readonly service: { isStopped: boolean };
+  /** Stopped by the user: it refuses requests and does not start until the user restarts it. `lastError`: why one of its processes ended. */
+  readonly service: { isStopped: boolean; lastError?: ProxyError };
   /** By the agent's own ids. */
   readonly sessions = new NativeSessions();
-  /** How many session/new or session/fork are open, and the frames held for sessions that the client does not know yet. */
-  openings = 0;
-  readonly early = new Map<string, Frame[]>();
-  earlyBytes = 0;
-  /** Sessions that the client has left, and the generation in which: further frames about them are dropped. */
-  readonly ended = new Map<string, number>();
-  /** Sessions whose mode the policy refuses, and why. No frame passes until they are opened again in another mode. */
-  readonly refused = new Map<string, ProxyError>();
-  /** Sessions that the client has closed and that the agent, which cannot close sessions, still has. */
-  readonly park = new Map<string, Parked>();
   /** Ids of file reads that the agent requested by their earlier method name. */
   readonly earlierReads = new Set<string>();
   /** The client's MCP servers that the agent was given: names by id. */
@@ -41,9 +33,19 @@ export class AgentState {
   enforcement: AgentEnforcement | undefined = undefined;
   /** The configuration has replaced it: it serves its open sessions and no others. */
   isSuperseded = false;
+  /** Its program runs in a sandbox, which is made for the directories of one session. */
+  isContained = false;
+  /** The directories of its session; empty for a process that serves none. */
+  directories: readonly string[] = [];
+  /** The layer of its session's changes, at the level `review`. */
+  layer: string | undefined = undefined;
   /** Its answer to initialize, on this connection or an earlier one. */
   handshake: Handshake | undefined;
+  /** What it does not support in prompts. */
+  unsupportedMedia: readonly Media[] = [];
   selectedDialect: SelectedDialect | undefined;
+  /** It spells its modes in snake_case, though it answered initialize as ACP does. */
+  hasSnakeModes = false;
   /** A new object for each start; undefined while the agent is not running. */
   connection: AgentConnection | undefined = undefined;
   /** How often it has been started. */
@@ -55,14 +57,14 @@ export class AgentState {
     this.id = id;
     this.restart = sibling?.restart ?? createRestartPolicy(spec.restart);
     this.service = sibling?.service ?? { isStopped: false };
-    this.handshake = sibling?.handshake;
-    this.selectedDialect = sibling?.selectedDialect;
+    if (sibling?.handshake) this.learned(sibling.handshake, sibling.selectedDialect);
   }
 
   /** Notes its answer to initialize, from now or from the capability cache. */
   learned(handshake: Handshake, selected: SelectedDialect | undefined): void {
     this.handshake = handshake;
     this.selectedDialect = selected;
+    this.unsupportedMedia = MEDIA.filter((media) => !offers(handshake.result, 'promptCapabilities', media));
   }
 
   get title(): string {
@@ -71,7 +73,7 @@ export class AgentState {
 
   /** One process serves one session. */
   get isIsolated(): boolean {
-    return (this.spec.isolation === 'auto' ? this.#traits.isolation : this.spec.isolation) === 'session';
+    return this.isContained || (this.spec.isolation === 'auto' ? this.#traits.isolation : this.spec.isolation) === 'session';
   }
 
   /** It can be given MCP servers. */

@@ -8,13 +8,16 @@ import { detach, type Frame } from '../../wire/frame.ts';
 import type { FrameBatch } from '../../wire/scanner/frame-batch.ts';
 import type { Refusal } from '../../wire/scanner/strict-parse.ts';
 import { inOrder, type Patch } from '../../wire/writer.ts';
+import type { ContainCommand } from '../../workspace/terminal.ts';
 import type { ClientRequest } from '../boundary.ts';
 import { errorLine, notificationLine, requestLine, resultLine } from '../messages.ts';
 import type { Session } from '../sessions/session.ts';
 import { type AgentConnection, type ConnectionDeps, HANDSHAKE_ID } from './agent-connection.ts';
 import { AgentState } from './agent-state.ts';
 import { earlierAnswer, earlierResult } from './legacy-frames.ts';
+import { type LaunchDeps, type ProcessContext, reachAll } from './process-context.ts';
 import { startAgent } from './start-in-dialect.ts';
+import { modeInBoth, modeTextInBoth, OPENING, openedFrame, SET_MODE } from './unmarked-webapp.ts';
 import { type Caller, WaitingCallers } from './waiting-callers.ts';
 
 /** A request at an agent. Exactly one of `onAnswer` and `onFail` is called, in the order in which the agent's frames arrive. */
@@ -51,7 +54,7 @@ export type AgentHealth = {
 
 export type AgentEvents = {
   readonly onFrame: (agent: Agent, frame: Frame) => void;
-  /** Notifications that differ in one text only. False if they are to be reported one by one. */
+  /** Notifications that differ in one text and their session only. False if they are to be reported one by one. */
   readonly onBatch?: (agent: Agent, batch: FrameBatch) => boolean;
   readonly onRefused: (agent: Agent, refusal: Refusal) => void;
   /** Under a policy only: checks the answer to an open call, then passes it to `call.onAnswer`. */
@@ -60,13 +63,13 @@ export type AgentEvents = {
   /** A notification could not be sent to the agent. */
   readonly onUnsent: () => void;
   /** A message for people. */
-  readonly onRemark: (text: string) => void;
+  readonly onRemark: (text: string, level?: 'debug') => void;
   readonly onReady: (agent: Agent, handshake: Handshake) => void;
   /** The connection has ended; its calls are about to fail with `error`. */
   readonly onDown: (agent: Agent, error: ProxyError, crashLoop: ProxyError | undefined) => void;
 };
 
-export type AgentDeps = ConnectionDeps & AgentEvents;
+export type AgentDeps = Omit<ConnectionDeps, 'launch'> & AgentEvents & LaunchDeps<Agent>;
 
 /** The first callers get the whole error, with the agent's last frames; thousands may wait, and that is long. */
 const FULL_ERRORS = 16;
@@ -112,8 +115,8 @@ export class Agent extends AgentState {
       this.spec,
       {
         ...this.#deps,
+        launch: (spec) => this.#deps.launch(spec, this.#context),
         found: () => this.selectedDialect,
-        isKnown: () => this.handshake !== undefined,
         isBusy: () => this.#calls.size() > 0,
       },
       {
@@ -138,6 +141,23 @@ export class Agent extends AgentState {
     if (this.#isPaused) current.pause();
   }
 
+  /** The session's directories, before its process starts. A process that was made for others is replaced. */
+  confineTo(directories: readonly string[]): void {
+    if (!this.isContained || JSON.stringify(directories) === JSON.stringify(this.directories)) return;
+    this.directories = directories;
+    this.retire();
+  }
+
+  /** Makes loopback ports reachable for an agent with a network of its own, then calls back. */
+  reach(ports: readonly number[], then: () => void): void {
+    reachAll(this.connection?.reach, ports, then);
+  }
+
+  /** Puts a command that is started for this agent into its sandbox; undefined if it has none. */
+  get containCommand(): ContainCommand | undefined {
+    return this.isContained ? this.#deps.containCommand?.(this.spec, this.#context) : undefined;
+  }
+
   /** Calls back when the agent is ready, or with the reason why it cannot be; starts it if necessary. */
   whenReady(onReady: () => void, onFail: (error: ProxyError) => void, bytes = 0): void {
     this.#wait({ onReady, onFail, isNotification: false }, bytes);
@@ -158,7 +178,8 @@ export class Agent extends AgentState {
   request(method: string, paramsText: string, call: Omit<Call, 'method' | 'request'>): void {
     this.whenReady(() => {
       const id = this.#open({ ...call, method, request: undefined });
-      this.connection?.sendLine(requestLine(id, method, paramsText));
+      const isBoth = this.hasSnakeModes && method === SET_MODE;
+      this.connection?.sendLine(requestLine(id, method, isBoth ? modeTextInBoth(paramsText) : paramsText));
     }, call.onFail);
   }
 
@@ -265,6 +286,7 @@ export class Agent extends AgentState {
       else this.restart.failedToStart(nowMs);
     }
     this.#lastError = error;
+    this.service.lastError = error;
     this.earlierReads.clear();
     this.#deps.onDown(this, error, this.restart.refusal(nowMs)?.kind === 'crash-loop' ? this.#refusal() : undefined);
     const brief = withoutFrames(error);
@@ -279,7 +301,7 @@ export class Agent extends AgentState {
   /** Why it cannot be started now; undefined when it can. */
   #refusal(): ProxyError | undefined {
     const { spec } = this;
-    const lastError = this.#lastError;
+    const { lastError } = this.service;
     if (this.service.isStopped) return failure('AGENT_STOPPED', [spec.name], { agent: spec.name, reason: 'stopped' });
     const refused = this.restart.refusal(this.#deps.clock.monotonicMs());
     if (!refused) return undefined;
@@ -291,9 +313,10 @@ export class Agent extends AgentState {
     return failure('AGENT_UNAVAILABLE', [spec.name, seconds, lastError?.message ?? ''], { ...lastError?.data, ...data, ...cause });
   }
 
-  #answered(idText: string, frame: Frame): void {
+  #answered(idText: string, came: Frame): void {
     const call = this.#calls.settle(idText);
     if (!call) return this.#deps.onStray(this);
+    const frame = OPENING.has(call.method) ? openedFrame(this, came) : came;
     call.onActivity?.();
     if (frame.outcome === 'unclear') call.onFail(failure('ANSWER_UNCLEAR', [this.#label, call.method], { agent: this.name }));
     else if (this.#deps.onAnswer) this.#deps.onAnswer(this, call, frame);
@@ -339,7 +362,8 @@ export class Agent extends AgentState {
   #sendRequest(frame: Frame, call: ForwardedCall): void {
     if (call.request?.isAnswered) return call.onFail(failure('CANCELLED', [call.method])); // withdrawn while it waited
     const own = { span: frame.id as { start: number; end: number }, text: this.#open(call) };
-    this.connection?.sendFrame(frame, inOrder([own, ...call.patches(frame)]));
+    const both = this.hasSnakeModes && call.method === SET_MODE ? modeInBoth(frame) : [];
+    this.connection?.sendFrame(frame, inOrder([own, ...both, ...call.patches(frame)]));
   }
 
   #open(call: Call): string {
@@ -351,6 +375,15 @@ export class Agent extends AgentState {
   /** A frame that has to wait owns its bytes, and its patches refer to those. */
   #kept(frame: Frame): Frame {
     return this.isReady ? frame : detach(frame);
+  }
+
+  get #context(): ProcessContext {
+    return {
+      directories: this.directories,
+      layer: this.layer,
+      decideHost: async (host, port, isListed, signal) =>
+        this.#deps.decideHost?.(this, host, port, isListed, signal) ?? 'no host is allowed',
+    };
   }
 
   get #label(): string {

@@ -1,12 +1,13 @@
 // Translates frames of earlier ACP versions. Only agent requests and rare kinds of updates are inspected.
 import type { Dict } from '../../dialects/json.ts';
-import { answerInBoth, diffAsToolCall, EARLIER_MODE, MODE, modernMethod, withRationale } from '../../dialects/legacy.ts';
+import { answerInBoth, diffAsToolCall, EARLIER_MODES, MODE, modernMethod, withRationale } from '../../dialects/legacy.ts';
 import { type Frame, type Span, textOf } from '../../wire/frame.ts';
 import { member, memberAt, members } from '../../wire/json-path.ts';
 import { patched } from '../../wire/patch.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from './agent.ts';
+import { withOptionIds, wrappedUpdate } from './unmarked-webapp.ts';
 
 const OPEN_BRACE = 0x7b;
 
@@ -14,8 +15,9 @@ const OPEN_BRACE = 0x7b;
 export function modernRequest(agent: Agent, frame: Frame): Frame {
   const method = modernMethod(frame.method);
   if (method !== undefined) return modernFile(agent, frame, method);
-  if (frame.method !== 'session/request_permission' || !memberAt(frame.bytes, frame.body, 'rationale')) return frame;
-  return withBody(frame, withRationale);
+  if (frame.method !== 'session/request_permission') return frame;
+  const named = agent.spec.dialect === 'auto' ? withOptionIds(frame) : frame;
+  return memberAt(named.bytes, named.body, 'rationale') ? withBody(named, withRationale) : named;
 }
 
 function modernFile(agent: Agent, frame: Frame, method: string): Frame {
@@ -26,6 +28,10 @@ function modernFile(agent: Agent, frame: Frame, method: string): Frame {
   const named = patched(frame, [{ span: name, text: JSON.stringify(method) }]);
   return sessionId === undefined ? named : withBody(named, (params) => ({ sessionId, ...params }));
 }
+
+/** An update outside of `update`; the same frame if it cannot be told whose it is. */
+export const modernUpdate = (agent: Agent, frame: Frame, cwd?: string): Frame =>
+  agent.spec.dialect === 'auto' ? wrappedUpdate(frame, () => onlySession(agent), cwd) : frame;
 
 /** The session of a request without sessionId: the only one with a running turn, else the only one. */
 function onlySession({ sessions }: Agent): string | undefined {
@@ -48,7 +54,7 @@ export function modernUpdateFrame(frame: Frame, cwd: string | undefined, kind: s
 function withCurrentMode(frame: Frame): Frame {
   const { bytes } = frame;
   const update = memberAt(bytes, frame.body, 'update');
-  const earlier = memberAt(bytes, update, EARLIER_MODE);
+  const earlier = EARLIER_MODES.map((key) => memberAt(bytes, update, key)).find((span) => span !== undefined);
   if (!update || !earlier || memberAt(bytes, update, MODE)) return frame;
   const at = update.start + 1;
   return patched(frame, [{ span: { start: at, end: at }, text: `"${MODE}":${textOf(bytes, earlier)},` }]);

@@ -2,58 +2,38 @@
 // started in the wrong dialect is started again, since its reaction to the first request is unknown.
 import type { AgentSpec } from '../../agents/defaults.ts';
 import type { Handshake } from '../../agents/handshake.ts';
-import {
-  type FirstOutput,
-  initialDialect,
-  isSame,
-  otherFraming,
-  recognise,
-  type SelectedDialect,
-  settingOf,
-} from '../../dialects/select-dialect.ts';
+import { initialDialect, isSame, otherFraming, recognise, type SelectedDialect, settingOf } from '../../dialects/select-dialect.ts';
 import type { ProxyError } from '../../errors.ts';
-import { detach, type Frame } from '../../wire/frame.ts';
 import { type AgentConnection, type ConnectionDeps, type ConnectionEvents, openConnection } from './agent-connection.ts';
-
-/** How long an unknown agent may be silent before the other framing is tried in parallel. */
-const SILENCE_MS = 3000;
 
 export type StartDeps = ConnectionDeps & {
   /** The dialect of its last connection. */
   readonly found?: (() => SelectedDialect | undefined) | undefined;
-  /** It has answered before, in the dialect `found` or in plain ACP. */
-  readonly isKnown?: (() => boolean) | undefined;
 };
 
 export type StartEvents = Omit<ConnectionEvents, 'ready' | 'suspect'> & { ready(handshake: Handshake, selected: SelectedDialect): void };
 
-type Attempt = {
-  readonly selected: SelectedDialect;
-  readonly connection: AgentConnection;
-  /** Its frames while another attempt is selected. */
-  held: Frame[];
+/** What programs write when they expect the other framing, and then exit or wait for more. */
+const EXPECTS: Readonly<Record<SelectedDialect['framing'], RegExp>> = {
+  ndjson: /content-length|\bheaders?\b/i,
+  'content-length': /unexpected token|not valid json|json.{0,20}pars|pars.{0,20}json/i,
 };
 
-/** Before its answer to initialize an agent sends little. */
-const MAX_HELD = 1000;
-
+/** Another dialect is tried on evidence only: silence is none, since many agents take long to start. */
 export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): AgentConnection {
   const setting = settingOf(spec);
   const tried: SelectedDialect[] = [];
-  const attempts = new Set<Attempt>();
   const processEnds: Promise<void>[] = [];
   /** All attempts: an ended one may have left processes. */
   const connections: AgentConnection[] = [];
-  /** The attempt whose frames are passed on; others may run at the same time. */
-  let current: Attempt | undefined;
+  let current: AgentConnection | undefined;
   let isDecided = false;
   let isPaused = false;
-  let isActive = false;
-  let cancelSilence = () => {};
+  let isStopped = false;
 
   function attempt(selected: SelectedDialect): void {
     tried.push(selected);
-    let mine: Attempt | undefined;
+    let mine: AgentConnection | undefined;
     let ended: (() => void) | undefined;
     const isCurrent = () => mine === undefined || mine === current;
     const connection = openConnection(
@@ -62,32 +42,22 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
       {
         ready(handshake) {
           isDecided = true;
-          cancelSilence();
-          for (const other of [...attempts]) if (other !== mine) drop(other);
-          if (mine) listenTo(mine);
           on.ready(handshake, selected);
         },
         suspect(output) {
-          const better = isDecided ? undefined : otherThanTried(selected, output);
-          if (!better || !mine) return false;
-          const wasCurrent = isCurrent();
-          drop(mine);
-          if (wasCurrent) current = undefined;
-          attempt(better);
+          const better = isDecided ? undefined : recognise(setting, selected, output);
+          if (!better || isTried(better) || !mine) return false;
+          retry(better);
           return true;
         },
-        frame(frame) {
-          isActive = true;
-          if (isCurrent()) on.frame(frame);
-          else if (mine && mine.held.length < MAX_HELD) mine.held.push(detach(frame));
-        },
+        frame: (frame) => void (isCurrent() && on.frame(frame)),
         batch: (batch) => isDecided && isCurrent() && on.batch?.(batch) === true,
         answer: (idText, frame) => void (isCurrent() && on.answer(idText, frame)),
         refused: (refusal) => void (isCurrent() && on.refused(refusal)),
         oversized: (refusal) => void (isCurrent() && on.oversized(refusal)),
-        remark: (text) => on.remark?.(text),
+        remark: (text, level) => on.remark?.(text, level),
         over(error, wasReady, processEnd) {
-          const report = () => over(mine, error, wasReady, processEnd);
+          const report = () => over(selected, error, wasReady, processEnd);
           if (mine) report();
           else ended = report;
         },
@@ -95,38 +65,20 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
       selected,
     );
     connections.push(connection);
-    mine = { selected, connection, held: [] };
-    attempts.add(mine);
-    current ??= mine;
+    mine = connection;
+    current = connection;
     if (isPaused) connection.pause();
     ended?.();
   }
-  function otherThanTried(selected: SelectedDialect, output: FirstOutput): SelectedDialect | undefined {
-    const better = recognise(setting, selected, output);
-    return better && !tried.some((one) => isSame(one, better)) ? better : undefined;
+  const isTried = (wanted: SelectedDialect): boolean => tried.some((one) => isSame(one, wanted));
+  function retry(selected: SelectedDialect): void {
+    if (current) processEnds.push(current.retire());
+    attempt(selected);
   }
-  function listenTo(one: Attempt): void {
-    current = one;
-    const { held } = one;
-    one.held = [];
-    for (const frame of held) on.frame(frame);
-  }
-  function drop(one: Attempt): void {
-    attempts.delete(one);
-    processEnds.push(one.connection.retire());
-  }
-  /** The connection ends with its last attempt. */
-  function over(one: Attempt | undefined, error: ProxyError, wasReady: boolean, processEnd: Promise<void>): void {
-    if (one) attempts.delete(one);
+  function over(selected: SelectedDialect, error: ProxyError, wasReady: boolean, processEnd: Promise<void>): void {
     processEnds.push(processEnd);
-    const isLast = attempts.size === 0 || error.key === 'AGENT_SILENT';
-    if (!isDecided && !isLast) {
-      const [next] = attempts;
-      if (one === current && next) listenTo(next);
-      return;
-    }
-    cancelSilence();
-    for (const other of [...attempts]) drop(other);
+    const other = isDecided || isStopped ? undefined : otherFraming(setting, selected);
+    if (other && !isTried(other) && expectsOther(selected, error)) return attempt(other);
     on.over(
       error,
       wasReady,
@@ -135,45 +87,50 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
   }
 
   attempt(initialDialect(setting, deps.found?.()));
-  const [first] = tried;
-  const other = first && otherFraming(setting, first);
-  if (other && attempts.size > 0) {
-    const { initializeMs } = spec.timeouts;
-    const waitMs = deps.isKnown?.() ? Math.max(SILENCE_MS, initializeMs / 2) : SILENCE_MS;
-    const ask = () => {
-      if (!isDecided && !isActive && tried.length === 1) attempt(other);
-    };
-    if (waitMs < initializeMs) cancelSilence = deps.clock.after(waitMs, ask);
-  }
-
   const all = (act: (connection: AgentConnection) => Promise<void>): Promise<void> => {
-    cancelSilence();
-    return Promise.all([...processEnds, ...[...attempts].map(({ connection }) => act(connection))]).then(() => {});
+    isStopped = true;
+    return Promise.all([...processEnds, ...(current ? [act(current)] : [])]).then(() => {});
   };
-  const active = () => (current as Attempt).connection;
+  const active = () => current as AgentConnection;
   const { sinceMs } = active();
-  const firstPid = active().pid();
   return {
     state: () => active().state(),
     isReady: () => active().isReady(),
     isHealthy: () => active().isHealthy(),
-    pid: () => current?.connection.pid() ?? firstPid,
+    pid: () => active().pid(),
     sinceMs,
-    stderrTail: () => active().stderrTail(),
+    stderrTail: (withinMs) => active().stderrTail(withinMs),
+    get refusal() {
+      return active().refusal;
+    },
+    get uncovered() {
+      return active().uncovered;
+    },
+    get reach() {
+      return active().reach;
+    },
     sendFrame: (frame, patches) => active().sendFrame(frame, patches),
     sendLine: (line) => active().sendLine(line),
     pause() {
       isPaused = true;
-      for (const { connection } of attempts) connection.pause();
+      active().pause();
     },
     resume() {
       isPaused = false;
-      for (const { connection } of attempts) connection.resume();
+      active().resume();
     },
     stop: () => all((connection) => connection.stop()),
     retire: () => all((connection) => connection.retire()),
     kill() {
+      isStopped = true;
       for (const connection of connections) connection.kill();
     },
   };
+}
+
+/** The agent exited, or gave up waiting, and its last lines show that it expected the other framing. */
+function expectsOther({ framing }: SelectedDialect, { key, data }: ProxyError): boolean {
+  if (key !== 'AGENT_GONE' && key !== 'AGENT_SILENT') return false;
+  const lines = (data?.stderr as readonly string[] | undefined) ?? [];
+  return lines.some((line) => EXPECTS[framing].test(line));
 }

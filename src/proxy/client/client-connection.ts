@@ -5,6 +5,7 @@ import { type Connection, createConnection, type OversizedFrame } from '../../wi
 import { detach, type Frame, type Limits } from '../../wire/frame.ts';
 import type { Observer } from '../../wire/observer.ts';
 import type { FrameBatch } from '../../wire/scanner/frame-batch.ts';
+import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import type { Scanner } from '../../wire/scanner/scanner.ts';
 import type { Refusal } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
@@ -25,6 +26,8 @@ export type ClientDeps = {
   readonly observer: Observer | undefined;
   readonly context: Pick<Context, 'clock' | 'counters' | 'lastFrame' | 'report'>;
   readonly agents: AgentSide;
+  /** The policy has evaluated enough for now: others wait. */
+  readonly mustYield?: (() => boolean) | undefined;
 };
 
 /** Frames that wait for the answer to initialize. */
@@ -46,7 +49,7 @@ export class ClientConnection implements ClientPort {
   /** The client does not read. */
   #isFull = false;
 
-  constructor({ input, output, limits, scanner, observer, context, agents }: ClientDeps) {
+  constructor({ input, output, limits, scanner, observer, context, agents, mustYield }: ClientDeps) {
     this.#agents = agents;
     this.#context = context;
     this.#limits = limits;
@@ -68,6 +71,7 @@ export class ClientConnection implements ClientPort {
         },
         end: () => end(),
         error: () => end(),
+        ...(mustYield && { mustYield }),
         // A client that stops reading pauses the agents, so that memory does not grow.
         full: () => {
           this.#isFull = true;
@@ -80,7 +84,7 @@ export class ClientConnection implements ClientPort {
       },
     );
     this.#output = new ClientOutput(this.#connection.writer);
-    this.#requests = new ClientRequests(this.#output, (request) => agents.settled(request));
+    this.#requests = new ClientRequests(this.#output, agents);
   }
 
   /** The client has its answer to initialize. */
@@ -156,7 +160,7 @@ export class ClientConnection implements ClientPort {
     lastFrame.method = frame.method;
     lastFrame.bytes = bytes;
     this.#watchTraffic(bytes);
-    if (frame.kind === 'response') return this.#agents.answered(frame);
+    if (frame.kind === 'response') return this.#agents.answered(frame) ? undefined : this.#stray(frame);
     const request = frame.kind === 'request' ? this.#requests.open(frame) : undefined;
     if (frame.kind === 'request' && !request) return;
     if (this.#state === 'ended' || this.#agents.isClosed()) return void (request && this.fail(request, failure('SHUTTING_DOWN', [])));
@@ -165,6 +169,13 @@ export class ClientConnection implements ClientPort {
     } catch (error) {
       this.failInternally(request, frame.method as string, error);
     }
+  }
+
+  /** An id alone is no answer. Its sender may wait for one, unless it has a request of that id open. */
+  #stray(frame: Frame): void {
+    if (frame.outcome !== 'unclear' || frame.body) return;
+    const idText = idTextOf(frame);
+    this.#answerUnread('request', this.find(idText) ? undefined : idText, failure('NOT_A_MESSAGE', ['neither method, result nor error']));
   }
 
   #admit(request: ClientRequest | undefined, frame: Frame): void {

@@ -5,7 +5,7 @@ import type { Frame, Span } from '../../wire/frame.ts';
 import type { FrameBatch } from '../../wire/scanner/frame-batch.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { inOrder, type Patch, type Writer } from '../../wire/writer.ts';
-import type { ClientRequest } from '../boundary.ts';
+import type { AgentSide, ClientRequest } from '../boundary.ts';
 import { errorLine, resultLine } from '../messages.ts';
 
 /** Writes to the client. Lines that can wait are written before anything else is. */
@@ -49,14 +49,14 @@ export class ClientOutput {
 
 export class ClientRequests {
   readonly #output: ClientOutput;
-  readonly #onSettled: (request: ClientRequest) => void;
+  readonly #agents: Pick<AgentSide, 'settled' | 'answerSent'>;
   readonly #byId = new Map<string, ClientRequest>();
   /** Requests with the id null are indistinguishable, so they cannot be found by id. */
   readonly #withoutId = new Set<ClientRequest>();
 
-  constructor(output: ClientOutput, onSettled: (request: ClientRequest) => void) {
+  constructor(output: ClientOutput, agents: Pick<AgentSide, 'settled' | 'answerSent'>) {
     this.#output = output;
-    this.#onSettled = onSettled;
+    this.#agents = agents;
   }
 
   /** Undefined, and answered, when the id is already in use. */
@@ -69,6 +69,7 @@ export class ClientRequests {
       sought: undefined,
       at: undefined,
       isCancelled: false,
+      overdue: undefined,
       isAnswered: false,
       abandon: undefined,
     };
@@ -88,19 +89,19 @@ export class ClientRequests {
   pass(request: ClientRequest, answer: Frame, patches: readonly Patch[]): void {
     if (!this.#settle(request)) return;
     this.#output.frame(answer, [{ span: answer.id as Span, text: request.idText }, ...patches]);
-    request.abandon?.();
+    this.#sent(request);
   }
 
   succeed(request: ClientRequest, resultText: string): void {
     if (!this.#settle(request)) return;
     this.#output.line(resultLine(request.idText, resultText));
-    request.abandon?.();
+    this.#sent(request);
   }
 
   fail(request: ClientRequest, error: ProxyError): void {
     if (!this.#settle(request)) return;
     this.#output.line(errorLine(request.idText, error));
-    request.abandon?.();
+    this.#sent(request);
   }
 
   find(idText: string): ClientRequest | undefined {
@@ -111,13 +112,19 @@ export class ClientRequests {
     return [...this.#byId.values(), ...this.#withoutId];
   }
 
-  /** False when it is already answered. `abandon` runs behind the answer, since it may release frames that waited. */
+  /** Behind the answer, since both may release frames that waited. */
+  #sent(request: ClientRequest): void {
+    request.abandon?.();
+    this.#agents.answerSent(request);
+  }
+
+  /** False when it is already answered. */
   #settle(request: ClientRequest): boolean {
     if (request.isAnswered) return false;
     request.isAnswered = true;
     this.#byId.delete(canonicalId(request.idText));
     this.#withoutId.delete(request);
-    this.#onSettled(request);
+    this.#agents.settled(request);
     return true;
   }
 }

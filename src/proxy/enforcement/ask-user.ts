@@ -23,11 +23,11 @@ export function chosenIn(answer: Frame, options: readonly PermissionOption[]): P
   return how === 'selected' ? options.find((option) => option.optionId === optionId) : undefined;
 }
 
-/** Withdraws the request after the policy's timeout and calls `then`. Returns a function that stops the timer. */
+/** Withdraws the request after the policy's timeout, or its agent's, and calls `then`. Returns a function that stops the timer. */
 export function denyInTime(deps: EnforcementDeps, agentRequest: AgentRequest, then: () => void): () => void {
-  const { permissionTimeoutMs } = limitsOf(deps.current().policy);
-  if (permissionTimeoutMs === undefined) return () => {};
-  return deps.host.clock.after(permissionTimeoutMs, () => {
+  const limitMs = limitsOf(deps.current().policy).permissionTimeoutMs ?? agentRequest.agent.spec.timeouts.permissionMs;
+  if (limitMs === 0) return () => {};
+  return deps.host.clock.after(limitMs, () => {
     if (withdrawn(deps, agentRequest)) then();
   });
 }
@@ -86,18 +86,19 @@ export function requestPermission(
   idText: string,
   shown: Shown,
   then: (reply: Reply) => void,
-  signal?: AbortSignal,
+  { signal, toolCallId: known }: { readonly signal?: AbortSignal; readonly toolCallId?: string | undefined } = {},
 ): void {
   const { agent, asked, decision } = action;
   const sessionId = session.publicId;
   // Must not be guessable: the agent could send updates about it in our name while the user reads it.
-  const toolCallId = `switchboard-${randomUUID()}`;
+  const toolCallId = known ?? `switchboard-${randomUUID()}`;
   const options = isRememberable(deps, action) ? OPTIONS : OPTIONS.filter(({ kind }) => !kind.endsWith('_always'));
   let abandon = () => {};
   const over = (reply: Reply, by: AnsweredBy, sent: string, answer?: string) => {
     write(deps, action, { option: sent, by, verdict: by === 'user' ? 'ask' : 'deny', answer });
     const status = reply === 'allowed' ? 'completed' : 'failed';
-    deps.host.update(sessionId, { sessionUpdate: 'tool_call_update', toolCallId, status });
+    // A call that goes on is ended by those who know how it ends.
+    if (known === undefined) deps.host.update(sessionId, { sessionUpdate: 'tool_call_update', toolCallId, status });
     then(reply);
   };
   const params = {
@@ -145,11 +146,16 @@ export type CallToAsk = {
   /** Aborted when the agent withdraws the call. */
   readonly signal: AbortSignal;
   readonly allowed: GateVerdict;
+  /** The tool call that the client knows it by; without one, the request has its own. */
+  readonly toolCallId?: string | undefined;
 };
 
 const WITHDRAWN = 'the call was withdrawn before the user answered';
 
-export function askAboutCall(deps: EnforcementDeps, { action, session, shown, look, signal, allowed }: CallToAsk): Promise<GateVerdict> {
+export function askAboutCall(
+  deps: EnforcementDeps,
+  { action, session, shown, look, signal, allowed, toolCallId }: CallToAsk,
+): Promise<GateVerdict> {
   const refused = (reason: string): GateVerdict => ({ allow: false, reason });
   if (signal.aborted) {
     record(deps, action, 'cancelled', 'agent', 'deny');
@@ -172,7 +178,7 @@ export function askAboutCall(deps: EnforcementDeps, { action, session, shown, lo
         recordLate(deps, now, now.decision.why);
         resolve(refused(`denied by policy: ${now.decision.why}`));
       },
-      signal,
+      { signal, toolCallId },
     );
   });
 }

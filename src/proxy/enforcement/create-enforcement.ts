@@ -4,19 +4,22 @@ import { isExposed, limitsOf } from '../../policy/rules/settings.ts';
 import { memberAt } from '../../wire/json-path.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
+import { changeAnswered, judgeChange } from './changes.ts';
 import { duplicateKeyUpdates } from './duplicate-keys.ts';
 import { elicitation } from './elicitation.ts';
-import type { CreateEnforcement } from './enforcement.ts';
+import type { CreateEnforcement, EnforcementHost } from './enforcement.ts';
 import { type Asking, type EnforcementDeps, recordRefusedToken, recordUnread } from './evaluate.ts';
-import { isEvaluated } from './file-actions.ts';
+import { isEvaluated, isExtensionToEvaluate } from './file-actions.ts';
 import { fileOrTerminal, takeOverWaiting, withdrawWaiting } from './files-and-terminals.ts';
-import { bridgedCall, byUser, hostToolCall, mayRead } from './host-tool-calls.ts';
+import { bridgedCall, byUser, connection, hostToolCall, mayRead } from './host-tool-calls.ts';
 import { mcpCall, mcpConnect, refusesServers } from './mcp-servers.ts';
-import { modeUpdate, narrow, refusesChange, settleMode } from './modes.ts';
+import { confirmsChange, modeUpdate, narrow, refusesChange, warnOfUnasking } from './modes/modes.ts';
+import { settleMode } from './modes/settle-mode.ts';
 import { toolCall } from './observed-actions.ts';
 import { permission } from './permission.ts';
+import { endTurn, reportUnasked } from './reports.ts';
 
-export type EnforcementOptions = Omit<EnforcementDeps, 'host'>;
+export type EnforcementOptions = Omit<EnforcementDeps, 'host' | 'startWork'>;
 
 type Surface = (deps: EnforcementDeps, asking: Asking) => void;
 
@@ -36,7 +39,8 @@ function surfaceOf(method: string): Surface | undefined {
 export const createEnforcement =
   (options: EnforcementOptions): CreateEnforcement =>
   (host) => {
-    const deps: EnforcementDeps = { ...options, host };
+    const budget = createTurnBudget(host);
+    const deps: EnforcementDeps = { ...options, host, startWork: budget.start };
     // A chunk holds many frames, and hardly any chunk holds a carriage return.
     let lastChunk: Buffer | undefined;
     let hasReturns = false;
@@ -44,9 +48,11 @@ export const createEnforcement =
     return {
       agentRequest(agent, session, frame, passOn) {
         const method = frame.method as string;
-        const evaluateRequest = surfaceOf(method);
+        const isExtension = method.startsWith('_');
+        const evaluateRequest = surfaceOf(method) ?? (isExtension ? fileOrTerminal : undefined);
         if (!evaluateRequest) return void passOn(frame);
         const body = readBody(frame);
+        if (isExtension && body.ok && !isEvaluated(method) && !isExtensionToEvaluate(method, body.value)) return void passOn(frame);
         if (body.ok) return evaluateRequest(deps, { agent, session, frame, params: body.value, passOn });
         recordUnread(deps, { agent, session, surface: method }, frame.bytes.subarray(frame.start, frame.end), body.reason);
         if (deps.isObserving) passOn(frame);
@@ -76,22 +82,54 @@ export const createEnforcement =
       },
       withdrawWaiting,
       takeOver: takeOverWaiting,
-      toolCall: (session, frame) => toolCall(deps, session, frame),
+      toolCall(session, frame) {
+        warnOfUnasking(deps, session);
+        toolCall(deps, session, frame);
+      },
       modeUpdate: (session, frame) => modeUpdate(deps, session, frame),
       answer: (agent, call, answer, then) => settleMode(deps, agent, call, answer, then),
       narrowed: (session, frame) => narrow(deps, session.agent, frame, memberAt(frame.bytes, frame.body, 'update')),
       refusesChange: (method, session, frame) => refusesChange(deps, method, session, frame),
+      confirmsChange: (method, session, frame, then) => confirmsChange(deps, method, session, frame, then),
       refusesServers: (agent, paramsText) => refusesServers(deps, agent, paramsText),
       exposes: (server, tool) => isExposed(deps.current().policy, server, tool),
+      mustYield: budget.isUsedUp,
       mayRead: (session, file) => mayRead(deps, session, file),
+      change: (session, change, mustAsk) => judgeChange(deps, session, change, mustAsk),
+      changeAnswered: (session, change, isAllowed) => changeAnswered(deps, session, change, isAllowed),
       byUser: (session, act, file) => byUser(deps, session, act, file),
       hostToolCall: (session, request, signal) => hostToolCall(deps, session, request, signal),
       bridgedCall: (session, call, signal) => bridgedCall(deps, session, call, signal),
+      connection: (agent, session, connecting, signal) => connection(deps, agent, session, connecting, signal),
       tokenRefused: (why) => recordRefusedToken(deps, why),
-      ended: (session) => deps.remembered.endSession(session.publicId),
+      turnEnding(session) {
+        if (session.enforcement) endTurn(deps, session);
+      },
+      ended(session) {
+        if (session.enforcement) reportUnasked(deps, session);
+        deps.remembered.endSession(session.publicId);
+      },
       maxPendingPermissions: () => (deps.isObserving ? undefined : limitsOf(deps.current().policy).maxPendingPermissions),
     };
   };
+
+/** Of one turn of the event loop. Every decision writes its line before the answer, so thousands in a row would hold up every session. */
+const TURN_MS = 5;
+
+function createTurnBudget(host: EnforcementHost) {
+  let since: number | undefined;
+  return {
+    /** Work begins. */
+    start(): void {
+      if (since !== undefined) return;
+      since = host.clock.monotonicMs();
+      setImmediate(() => {
+        since = undefined;
+      });
+    },
+    isUsedUp: (): boolean => since !== undefined && host.clock.monotonicMs() - since > TURN_MS,
+  };
+}
 
 const RETURN = 0x0d;
 

@@ -4,12 +4,15 @@ import type { ProxyError } from '../../errors.ts';
 import type { GateVerdict, ToolRequest } from '../../mcp/server/gate.ts';
 import type { Action } from '../../policy/actions/action.ts';
 import type { Decision } from '../../policy/decide.ts';
+import type { Verdict } from '../../policy/rules/rule.ts';
+import type { Change } from '../../review/review.ts';
 import type { Frame } from '../../wire/frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent, Call } from '../agents/agent.ts';
 import type { Clock } from '../context.ts';
 import type { AgentRequest, AgentRequests } from '../requests/agent-requests.ts';
 import type { Session } from '../sessions/session.ts';
+import type { Connecting } from './host-tool-calls.ts';
 
 /** The policy's decision about a request that is put to the user. The text of the request is the agent's. */
 export type Evaluated = {
@@ -42,6 +45,8 @@ export type EnforcementHost = {
   report(text: string): void;
   /** A warning to the user, in the session. */
   warn(session: Session, title: string, text: string): void;
+  /** Whether the client shows notices. */
+  showsNotices(): boolean;
   /** Sends the client an update from the proxy. */
   update(sessionId: string, update: object): void;
   skipLine(agent: Agent, reason: string): void;
@@ -76,6 +81,8 @@ export type Enforcement = {
   narrowed(session: Session, frame: Frame): Frame;
   /** Why the client may not set this mode or option. */
   refusesChange(method: string, session: Session | undefined, frame: Frame): ProxyError | undefined;
+  /** Asks the user about a change after which the agent may act without asking; false if there is nothing to ask. Calls back with the frame. */
+  confirmsChange(method: string, session: Session, frame: Frame, then: (frame: Frame, error: ProxyError | undefined) => void): boolean;
   /** Why a session may not be opened with these MCP servers. */
   refusesServers(agent: Agent, paramsText: string | undefined): ProxyError | undefined;
   /** Whether agents see this tool. */
@@ -84,15 +91,25 @@ export type Enforcement = {
   mayRead(session: Session, file: string): boolean;
   /** The user reads or edits a file of a session in the console: only a rule that denies it stops that. */
   byUser(session: Session, act: 'read' | 'edit', file: string): GateVerdict;
+  /** A change that waits in a session's layer, at the end of a turn. `mustAsk`: an allow is not enough. */
+  change(session: Session, change: Change, mustAsk: boolean): { readonly verdict: Verdict; readonly why: string };
+  /** The user decided about it. False: the policy denies it by now. */
+  changeAnswered(session: Session, change: Change, isAllowed: boolean): boolean;
   /** A call of a host tool, before it runs. Once `signal` is aborted, nobody is asked about it. */
   hostToolCall(session: Session, request: ToolRequest, signal: AbortSignal): Promise<GateVerdict>;
   /** A call of a tool of the client's own server, through a bridge. */
   bridgedCall(session: Session, call: BridgedCall, signal: AbortSignal): Promise<GateVerdict>;
+  /** A contained agent connects to a host. Undefined: allowed; otherwise the reason. */
+  connection(agent: Agent, session: Session | undefined, connecting: Connecting, signal: AbortSignal): Promise<string | undefined>;
   /** A program presented an invalid token for the tools of a session. */
   tokenRefused(why: string): void;
+  /** A turn of the session ends; its answer has not been sent yet. */
+  turnEnding(session: Session): void;
   /** The session has ended, and with it the answers that were kept for it alone. */
   ended(session: Session): void;
   maxPendingPermissions(): number | undefined;
+  /** Evaluations have taken so long in this turn of the event loop that the others should come first. */
+  mustYield(): boolean;
 };
 
 /** Requests whose answers list modes. */

@@ -1,5 +1,6 @@
 // An action from request to audit line: the action itself, the decision of the policy or of a remembered answer, and the line, which is written
 // before the outcome takes effect.
+import type { Asking as AgentAsking } from '../../agents/asking.ts';
 import type { Audit, Written } from '../../audit/audit.ts';
 import type { AnsweredBy, AuditOutcome } from '../../audit/audit-line.ts';
 import { fields } from '../../json-object.ts';
@@ -30,6 +31,10 @@ export type EnforcementDeps = {
   readonly canonical: (path: string) => string;
   readonly findBelow?: Place['findBelow'];
   readonly home: string | undefined;
+  /** What the catalogue knows of an agent. */
+  readonly askingOf?: ((agent: Agent) => AgentAsking | undefined) | undefined;
+  /** Counts the time of evaluations in this turn of the event loop. */
+  readonly startWork: () => void;
   /** The proxy that the enforcement belongs to. */
   readonly host: EnforcementHost;
 };
@@ -63,6 +68,7 @@ export function kept(action: PendingAction): PendingAction {
 export type About = { readonly agent: Agent; readonly session: Session | undefined; readonly surface: string };
 
 export function evaluate(deps: EnforcementDeps, about: About, request: Buffer | string, ask: (place: Place) => Action): PendingAction {
+  deps.startWork();
   const { hash, withAnswers } = deps.current();
   const sinceMs = deps.host.clock.monotonicMs();
   const asked = ask(placeFor(deps, about));
@@ -128,10 +134,14 @@ type Outcome = {
   readonly answerIn?: number;
   /** The kind of the option that the user chose. */
   readonly answer?: string | undefined;
+  /** For one line about several actions. */
+  readonly summary?: string;
+  readonly count?: number;
 };
 
 /** What became of the action. */
 function outcomeOf(isObserving: boolean, surface: string, { by, verdict, answer, answerIn }: Outcome): AuditOutcome {
+  if (surface === OBSERVED && verdict === 'ask') return 'unasked';
   if (verdict !== 'allow' && (isObserving || surface === OBSERVED)) return 'noticed';
   if (by === 'agent') return 'withdrawn';
   if (by !== 'user') return verdict === 'allow' ? 'allowed' : 'prevented';
@@ -141,14 +151,16 @@ function outcomeOf(isObserving: boolean, surface: string, { by, verdict, answer,
 
 /** The same, and returns the number of the line. */
 export function write(deps: EnforcementDeps, action: PendingAction, outcome: Outcome): Written {
-  const { option, by, verdict, answerIn, answer } = outcome;
+  const { option, by, verdict, answerIn, answer, summary, count } = outcome;
   const { agent, session, surface, asked, decision, request, policyHash, sinceMs } = action;
+  if (session?.enforcement && session.enforcement.reports.unrecorded.length > 0) recordUnasked(deps, session);
   return deps.audit.record({
     agent: agent.name,
     session: session?.publicId,
     method: surface,
     request,
-    summary: summaryOf(asked),
+    summary: summary ?? summaryOf(asked),
+    count,
     evidence: asked.evidence,
     verdict,
     why: decision.why,
@@ -165,10 +177,30 @@ export function write(deps: EnforcementDeps, action: PendingAction, outcome: Out
   });
 }
 
+const MAX_NAMED = 10;
+
+export function namesOf(actions: readonly PendingAction[]): string {
+  const all = [...new Set(actions.map(({ asked }) => summaryOf(asked)))];
+  const more = all.length - MAX_NAMED;
+  return `${all.slice(0, MAX_NAMED).join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+}
+
+/** One line for all unasked actions in a row. It comes before any other line about the session: the log keeps the order of what happened. */
+export function recordUnasked(deps: EnforcementDeps, session: Session): void {
+  const { reports } = stateOf(session);
+  const { unrecorded } = reports;
+  const [first] = unrecorded;
+  if (!first) return;
+  reports.unrecorded = [];
+  const request = unrecorded.map(({ request: text }) => String(text)).join('\n');
+  const many = unrecorded.length > 1 ? { summary: namesOf(unrecorded), count: unrecorded.length } : {};
+  write(deps, { ...first, request }, { option: 'notify', by: first.by, verdict: 'ask', ...many });
+}
+
 /** The sender is unknown: every program of the machine can connect. */
 export function recordRefusedToken(deps: EnforcementDeps, why: string): void {
   deps.audit.record({
-    ...{ agent: '', method: 'mcp', request: '', summary: 'mcp: a connection', evidence: 'raw', verdict: 'deny', why },
+    ...{ agent: 'unknown', method: 'mcp', request: '', summary: 'mcp: a connection', evidence: 'raw', verdict: 'deny', why },
     ...{ answeredBy: 'policy', outcome: 'prevented', option: 'refused', latencyMs: 0, policyHash: deps.current().hash, mode: 'enforce' },
   });
 }

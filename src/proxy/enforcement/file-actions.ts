@@ -1,9 +1,10 @@
 // fs/* and terminal/create as actions, and as the user sees them. Params that are not exactly as the protocol has them give undefined: a client may
 // read them more generously.
 import path from 'node:path';
+import { escapeControls } from '../../control-characters.ts';
 import type { Action, Place } from '../../policy/actions/action.ts';
 import { fileUse, type Grant, terminalUse } from '../../policy/actions/grant.ts';
-import { pathAction, terminalAction, toolAction } from '../../policy/actions/surfaces.ts';
+import { extensionAction, isTelling, pathAction, terminalAction } from '../../policy/actions/surfaces.ts';
 import type { Shown } from './ask-user.ts';
 import type { Params } from './evaluate.ts';
 
@@ -64,9 +65,42 @@ const FOLLOWING = new Set(['terminal/output', 'terminal/wait_for_exit', 'termina
 /** Every method with the prefix of files or terminals, known or not. */
 export const isEvaluated = (method: string): boolean => /^_?(fs|terminal)\//i.test(method) && !FOLLOWING.has(method);
 
+const WORDS_OF_FILES =
+  /(^|[^a-z])(fs|files?|directory|folder|terminal|shell|exec|execute|command|process|spawn|run|read|write|edit|delete|open)s?([^a-z]|$)/i;
+
+/** A method of a vendor that may use files or run something, by its name (`_zed.dev/fs/read`, `_x/readFile`) or by what it is given. */
+export const isExtensionToEvaluate = (method: string, params: unknown): boolean =>
+  WORDS_OF_FILES.test(method.replace(/([a-z])([A-Z])/g, '$1/$2')) || isTelling(params);
+
+/** Anything else that a client would act on is not known to the policy. */
+const MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  'fs/read_text_file': ['path', 'line', 'limit'],
+  'fs/write_text_file': ['path', 'content'],
+  'terminal/create': ['command', 'args', 'env', 'cwd', 'outputByteLimit'],
+};
+
 export function surfaceOfMethod(method: string, params: Params): Surface | undefined {
-  if (Object.hasOwn(SURFACES, method)) return SURFACES[method]?.(params);
-  return { ask: (place) => toolAction(place, 'other', method), shown: { title: `Call ${method}`, kind: 'other', rawInput: params } };
+  if (!Object.hasOwn(SURFACES, method))
+    return {
+      ask: (place) => extensionAction(place, method, params),
+      shown: { title: `Call ${method}`, kind: 'other', rawInput: params },
+    };
+  const surface = SURFACES[method]?.(params);
+  const unknown = Object.keys(params).filter((name) => !['sessionId', '_meta', ...(MEMBERS[method] ?? [])].includes(name));
+  if (surface === undefined || unknown.length === 0) return surface;
+  const doubts = unknown.map((name) => `a member that the protocol does not have (${escapeControls(name.slice(0, 40))})`);
+  const { title, rawInput } = surface.shown;
+  return {
+    ask: (place) => {
+      const action = surface.ask(place);
+      return { ...action, opaque: [...action.opaque, ...doubts] };
+    },
+    shown: {
+      ...surface.shown,
+      title: `${title}, with ${doubts.join(', ')}`,
+      rawInput: { ...(rawInput as object), ...Object.fromEntries(unknown.map((name) => [name, params[name]])) },
+    },
+  };
 }
 
 function written(file: string, content: string): unknown {

@@ -4,7 +4,6 @@ import { canonicalId } from '../../router/request-ledger.ts';
 import { detach } from '../../wire/frame.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { AgentConnection } from '../agents/agent-connection.ts';
-import { createFrameQueue, type FrameQueue, type Step } from '../sessions/frame-queue.ts';
 import type { Session } from '../sessions/session.ts';
 import { requestPermission } from './ask-user.ts';
 import { stateOf } from './enforcement-state.ts';
@@ -25,16 +24,18 @@ import {
   write,
 } from './evaluate.ts';
 import { surfaceOfMethod } from './file-actions.ts';
+import { tellRefusal } from './reports.ts';
 
 /** Requests behind one that waits for the user; more than an agent that waits for answers ever sends. */
 const MAX_WAITING = 256;
 
 export type WaitingRequests = {
-  readonly queue: FrameQueue;
   readonly agent: Agent;
   readonly connection: AgentConnection | undefined;
-  /** By the agent's ids. */
-  readonly waiting: Map<string, { readonly step: Step; readonly method: string }>;
+  /** The user is asked about a request, and those behind it wait. */
+  isAsking: boolean;
+  /** By the agent's ids, in order. */
+  readonly waiting: Map<string, { readonly method: string; readonly run: () => void }>;
   isCancelled: boolean;
 };
 
@@ -50,7 +51,7 @@ export function fileOrTerminal(deps: EnforcementDeps, asking: Asking): void {
   }
   const queue = session && queueOf(session, agent);
   // A read behind a write that waits for the user must see the write: keep the agent's order.
-  if (queue?.queue.isHeld) return wait(queue, asking, (waited) => fileOrTerminal(deps, waited));
+  if (queue?.isAsking) return wait(queue, asking, (waited) => fileOrTerminal(deps, waited));
   const look = (request: Buffer | string) => evaluate(deps, surfaceOf(asking), request, surface.ask);
   const action = look(textOf(asking));
   if (deps.isObserving) {
@@ -59,33 +60,53 @@ export function fileOrTerminal(deps: EnforcementDeps, asking: Asking): void {
   }
   const refuse = (why: string, { decision } = action) =>
     agent.fail(idText, failure('POLICY_DENIED', [method, why], { rule: decision.rule?.id }));
-  if (action.verdict === 'allow' && record(deps, action, 'passed')) return void passOn(frame, { evaluatedPath: placeOf(method, action) });
+  const decided = (isAllowed: boolean) => session && stateOf(session).decided.note(session, action.asked, isAllowed);
+  if (action.verdict === 'allow' && record(deps, action, 'passed')) {
+    decided(true);
+    return void passOn(frame, { evaluatedPath: placeOf(method, action) });
+  }
   if (action.verdict === 'deny' || !session || !queue || queue.isCancelled) {
     record(deps, action, 'refused', action.by, 'deny');
+    decided(false);
+    if (!queue?.isCancelled) tellRefusal(deps, action, { shown: surface.shown });
     return refuse(queue?.isCancelled ? 'the turn was cancelled' : action.decision.why);
   }
   // The user has consented to exactly this.
   const answerIn = stateOf(session).grants.take(action, surface.use?.(placeFor(deps, action), action.asked));
-  if (answerIn !== undefined && write(deps, action, { option: 'passed', by: 'user', verdict: 'ask', answerIn }).isWritten)
+  if (answerIn !== undefined && write(deps, action, { option: 'passed', by: 'user', verdict: 'ask', answerIn }).isWritten) {
+    decided(true);
     return void passOn(frame, { evaluatedPath: placeOf(method, action) });
+  }
   const waits = detach(frame);
   const asked = kept(action);
-  queue.queue.hold();
+  queue.isAsking = true;
   requestPermission(deps, asked, session, idText, surface.shown, (reply) => {
     // The policy may have changed meanwhile, or the target of the path.
     const now = reply === 'allowed' ? look(asked.request) : asked;
     const isSame = JSON.stringify(now.asked.paths) === JSON.stringify(asked.asked.paths);
     const late = now.verdict === 'deny' ? now.decision.why : isSame ? undefined : 'the path changed after the policy checked it';
+    decided(reply === 'allowed' && late === undefined);
     if (reply !== 'allowed') refuse(reply === 'cancelled' ? 'the turn was cancelled' : 'the user refused it');
     else if (late !== undefined) {
       recordLate(deps, now, late);
+      tellRefusal(deps, { ...now, decision: { ...now.decision, why: late } }, { shown: surface.shown });
       refuse(late, now);
     } else passOn(waits, { evaluatedPath: placeOf(method, asked) });
     // Requests behind a cancelled one belong to the same turn: the user is not asked about them.
     queue.isCancelled = reply === 'cancelled';
-    queue.queue.release();
+    resume(queue);
     queue.isCancelled = false;
   });
+}
+
+/** Runs the waiting requests in order, until the user is asked about one of them. */
+function resume(queue: WaitingRequests): void {
+  queue.isAsking = false;
+  for (const [key, { run }] of queue.waiting) {
+    if (queue.isAsking) return;
+    queue.waiting.delete(key);
+    run();
+  }
 }
 
 function wait(queue: WaitingRequests, asking: Asking, then: (asking: Asking) => void): void {
@@ -96,16 +117,13 @@ function wait(queue: WaitingRequests, asking: Asking, then: (asking: Asking) => 
   if (queue.waiting.size >= MAX_WAITING)
     return agent.fail(idText, failure('TOO_MANY_OPEN', ['requests that wait for the user', MAX_WAITING]));
   const waits = { ...asking, frame: detach(frame) };
-  const step: Step = {
-    request: undefined,
+  queue.waiting.set(key, {
+    method: frame.method as string,
     run() {
-      queue.waiting.delete(key);
       // A session that the agent named early may have been opened meanwhile.
       if (agent.connection === queue.connection) then({ ...waits, session: session && (agent.sessions.get(session.nativeId) ?? session) });
     },
-  };
-  queue.waiting.set(key, { step, method: frame.method as string });
-  queue.queue.wait(step);
+  });
 }
 
 /** The agent withdraws a request that the user has not been asked about yet. */
@@ -116,7 +134,6 @@ export function withdrawWaiting(agent: Agent, idText: string): boolean {
     const found = queue?.agent === agent && queue.connection === agent.connection ? queue.waiting.get(key) : undefined;
     if (!queue || !found) continue;
     queue.waiting.delete(key);
-    queue.queue.remove(found.step);
     agent.fail(idText, failure('CANCELLED', [found.method]));
     return true;
   }
@@ -136,6 +153,6 @@ function queueOf(session: Session, agent: Agent): WaitingRequests {
   const { connection } = agent;
   const state = stateOf(session);
   if (state.waiting?.agent !== agent || state.waiting.connection !== connection)
-    state.waiting = { queue: createFrameQueue(), agent, connection, waiting: new Map(), isCancelled: false };
+    state.waiting = { agent, connection, isAsking: false, waiting: new Map(), isCancelled: false };
   return state.waiting;
 }

@@ -1,5 +1,7 @@
-// The user's consent to a permission request, kept for the one file or terminal request that follows from it in the same turn.
-import { covers, type Grant } from '../../policy/actions/grant.ts';
+// One action passes several surfaces. The user's consent to a permission request is kept for the file or terminal request that follows from it
+// in the same turn, and a decision about a file, terminal or tool request for the tool call that reports it.
+import type { Action } from '../../policy/actions/action.ts';
+import { covers, type Grant, runsWithin } from '../../policy/actions/grant.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { AgentConnection } from '../agents/agent-connection.ts';
 import type { ClientRequest } from '../boundary.ts';
@@ -64,4 +66,43 @@ export class Grants {
       (held) => held.turn === turn && held.agent === agent && held.connection === agent.connection && held.policyHash === policyHash,
     );
   }
+}
+
+type Decided = { readonly action: Action; readonly isAllowed: boolean; readonly turn: ClientRequest | undefined };
+
+/** Decisions of this turn about requests of files, terminals and tools. The tool call that such a request belongs to needs no other. */
+export class DecidedActions {
+  #all: readonly Decided[] = [];
+
+  note(session: Pick<Session, 'turns'>, action: Action, isAllowed: boolean): void {
+    const turn = turnOf(session);
+    this.#all = [...this.#all.filter((decided) => decided.turn === turn), { action, isAllowed, turn }].slice(-MAX_GRANTS);
+  }
+  /** Uses up the decision about what the tool call did; undefined if there is none. */
+  take(session: Pick<Session, 'turns'>, done: Action, hasTerminal: boolean): 'allow' | 'deny' | undefined {
+    const turn = turnOf(session);
+    const found = decisionsOn(
+      done,
+      this.#all.filter((decided) => decided.turn === turn),
+      hasTerminal,
+    );
+    if (found.length === 0) return undefined;
+    this.#all = this.#all.filter((decided) => !found.includes(decided));
+    return found.every(({ isAllowed }) => isAllowed) ? 'allow' : 'deny';
+  }
+}
+
+/** Empty unless they cover all that was done. */
+function decisionsOn(done: Action, decided: readonly Decided[], hasTerminal: boolean): readonly Decided[] {
+  const one = (is: (action: Action) => boolean): readonly Decided[] => {
+    const found = decided.findLast(({ action }) => is(action));
+    return found ? [found] : [];
+  };
+  const { mcp, paths } = done;
+  if (mcp) return one((action) => action.mcp?.server === mcp.server && action.mcp.tool === mcp.tool);
+  if (done.kind === 'execute') return one((action) => action.kind === 'execute' && (hasTerminal || runsWithin(done, action)));
+  const all = paths.map(({ path, access }) =>
+    one((action) => action.paths.some((other) => other.path === path && (access === 'read' || other.access !== 'read'))),
+  );
+  return all.every((found) => found.length > 0) ? all.flat() : [];
 }

@@ -1,12 +1,17 @@
-// Calls of host tools. The proxy runs them, so it knows what they do: files and commands are evaluated as such, and also by the tool's name.
+// Calls of host tools, and connections of contained agents. The proxy runs them, so it knows what they do: files and commands are evaluated as such, and also by the tool's name.
+import { isIP } from 'node:net';
 import type { GateVerdict, ToolRequest } from '../../mcp/server/gate.ts';
 import type { Action, Place } from '../../policy/actions/action.ts';
-import { mcpAction, pathAction, terminalAction, toolAction } from '../../policy/actions/surfaces.ts';
+import { hostAction, mcpAction, pathAction, terminalAction, toolAction } from '../../policy/actions/surfaces.ts';
+import type { Rule } from '../../policy/rules/rule.ts';
+import type { Agent } from '../agents/agent.ts';
 import type { Session } from '../sessions/session.ts';
 import { TOOL_KINDS, titleOf } from '../tools/tool-gate.ts';
 import { askAboutCall } from './ask-user.ts';
 import type { BridgedCall } from './enforcement.ts';
-import { type EnforcementDeps, evaluate, type PendingAction, record } from './evaluate.ts';
+import { stateOf } from './enforcement-state.ts';
+import { type About, type EnforcementDeps, evaluate, type PendingAction, record, write } from './evaluate.ts';
+import { tellRefusal } from './reports.ts';
 
 export async function hostToolCall(
   deps: EnforcementDeps,
@@ -18,33 +23,53 @@ export async function hostToolCall(
   const about = { agent, session, surface: 'tools/call' };
   const { server, tool, args } = request;
   const text = JSON.stringify({ server, tool, args });
-  const firstHand = firstHandOf(request);
-  const look = (): PendingAction => {
-    const byName = evaluate(deps, about, text, (place) => mcpAction(place, { server, tool, args }));
-    return firstHand && !isRefused(byName) ? evaluate(deps, about, text, firstHand) : byName;
-  };
+  const look = () => evaluateTool(deps, about, text, request);
   const action = look();
+  const call = session.servers.calls.of(args);
+  const shown = { title: titleOf(request), kind: TOOL_KINDS[request.effect], rawInput: args };
   if (deps.isObserving) {
     record(deps, action, 'passed');
     return { allow: true };
   }
   // A tool that only asks the user, or only reads the session's own data, needs no permission unless a rule demands it.
-  const isHarmless = !firstHand && (request.effect === 'ask' || request.effect === 'read');
-  if (action.verdict === 'ask' && isHarmless && action.decision.rule === undefined)
-    return record(deps, action, 'passed', action.by, 'allow') ? { allow: true } : NOT_WRITTEN;
+  if (isHarmless(action, request)) return record(deps, action, 'passed', action.by, 'allow') ? { allow: true } : NOT_WRITTEN;
   if (action.verdict === 'allow') return record(deps, action, 'passed') ? allowed(action) : NOT_WRITTEN;
   if (action.verdict === 'deny') {
     record(deps, action, 'refused');
+    const id = call?.toolCallId;
+    if (call) call.isShown = true;
+    tellRefusal(deps, action, { shown, call: id === undefined ? undefined : { id, known: stateOf(session).calls.find(id) } });
     return { allow: false, reason: `denied by policy: ${action.decision.why}` };
   }
-  const shown = { title: titleOf(request), kind: TOOL_KINDS[request.effect], rawInput: args };
-  return askAboutCall(deps, { action, session, shown, look, signal, allowed: allowed(action) });
+  // The user has consented to the agent's own permission request for exactly this.
+  const answerIn = call?.approval?.seq;
+  if (answerIn !== undefined && write(deps, action, { option: 'passed', by: 'user', verdict: 'ask', answerIn }).isWritten)
+    return allowed(action);
+  if (call) call.isShown = true;
+  return askAboutCall(deps, { action, session, shown, look, signal, allowed: allowed(action), toolCallId: call?.toolCallId });
 }
+
+/** A call by the tool's name, and by what the tool does. */
+export function evaluateTool(deps: EnforcementDeps, about: About, text: string | Buffer, request: ToolCallRequest): PendingAction {
+  const { server, tool, args } = request;
+  const byName = evaluate(deps, about, text, (place) => mcpAction(place, { server, tool, args }));
+  const firstHand = firstHandOf(request);
+  return firstHand && !isRefused(byName) ? evaluate(deps, about, text, firstHand) : byName;
+}
+
+/** The tool only asks the user, or only reads the session's own data, and no rule is about it. */
+export function isHarmless({ verdict, decision }: PendingAction, request: ToolCallRequest): boolean {
+  const isTame = !firstHandOf(request) && (request.effect === 'ask' || request.effect === 'read');
+  return verdict === 'ask' && isTame && decision.rule === undefined;
+}
+
+type ToolCallRequest = Pick<ToolRequest, 'server' | 'tool' | 'effect' | 'args'>;
 
 /** A rule that denies the tool by name holds for all arguments. The absence of a rule that allows it by name decides nothing. */
 const isRefused = ({ asked, decision }: PendingAction): boolean => asked.isUnreadable || decision.rule?.verdict === 'deny';
 
-export const NOT_WRITTEN: GateVerdict = { allow: false, reason: 'the decision could not be audited, so it has no effect' };
+const NOT_AUDITED = 'the decision could not be audited, so it has no effect';
+export const NOT_WRITTEN: GateVerdict = { allow: false, reason: NOT_AUDITED };
 
 /** With the evaluated path: only that file may be opened. */
 function allowed({ asked }: PendingAction): GateVerdict {
@@ -53,7 +78,7 @@ function allowed({ asked }: PendingAction): GateVerdict {
 }
 
 /** Undefined for a tool of which only name and arguments are known. */
-function firstHandOf({ server, tool, args }: ToolRequest): ((place: Place) => Action) | undefined {
+function firstHandOf({ server, tool, args }: ToolCallRequest): ((place: Place) => Action) | undefined {
   if (server !== 'switchboard') return undefined;
   const path = typeof args.path === 'string' ? args.path : '.';
   switch (tool) {
@@ -95,13 +120,18 @@ export async function bridgedCall(deps: EnforcementDeps, session: Session, call:
   }
   // Without a rule it passes as without the bridge: the client brought the server, and the agent asks permission for its own calls.
   const isLeftOpen = action.verdict === 'ask' && action.decision.rule === undefined;
-  if (action.verdict === 'allow' || isLeftOpen) return record(deps, action, 'passed') ? { allow: true } : NOT_WRITTEN;
+  const shown = { title: titleOf(call), kind: 'other', rawInput: call };
+  const decided = (verdict: GateVerdict): GateVerdict => {
+    stateOf(session).decided.note(session, action.asked, verdict.allow);
+    return verdict;
+  };
+  if (action.verdict === 'allow' || isLeftOpen) return decided(record(deps, action, 'passed') ? { allow: true } : NOT_WRITTEN);
   if (action.verdict === 'deny') {
     record(deps, action, 'refused');
-    return { allow: false, reason: `denied by policy: ${action.decision.why}` };
+    tellRefusal(deps, action, { shown });
+    return decided({ allow: false, reason: `denied by policy: ${action.decision.why}` });
   }
-  const shown = { title: titleOf(call), kind: 'other', rawInput: call };
-  return askAboutCall(deps, { action, session, shown, look, signal, allowed: { allow: true } });
+  return decided(await askAboutCall(deps, { action, session, shown, look, signal, allowed: { allow: true } }));
 }
 
 /** The user reads or edits a file of a session in the console. Evaluated like the agent's own request; where a rule demands the
@@ -117,4 +147,43 @@ export function byUser(deps: EnforcementDeps, session: Session, act: 'read' | 'e
   if (!record(deps, action, 'passed', by) && !deps.isObserving) return NOT_WRITTEN;
   const evaluatedPath = deps.isObserving ? undefined : action.asked.paths[0]?.path;
   return { allow: true, ...(evaluatedPath !== undefined && { evaluatedPath }) };
+}
+
+// Connections of contained agents: the sandbox's proxy holds each one until it is decided here.
+export type Connecting = {
+  readonly host: string;
+  readonly port: number;
+  /** The configuration or the catalogue names the host: the agent cannot work without it. */
+  readonly isListed: boolean;
+};
+
+/** Undefined: allowed. Otherwise the reason. Without a session nobody can be asked. */
+export async function connection(
+  deps: EnforcementDeps,
+  agent: Agent,
+  session: Session | undefined,
+  { host, port, isListed }: Connecting,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const about = { agent, session, surface: 'network' };
+  const look = () =>
+    evaluate(deps, about, JSON.stringify({ host, port }), (place) => hostAction(place, 'fetch', isIP(host) === 6 ? `[${host}]` : host));
+  const action = look();
+  if (deps.isObserving) {
+    record(deps, action, 'passed');
+    return undefined;
+  }
+  // A rule about all hosts is not meant for the model; one that names the host is.
+  const { rule } = action.decision;
+  const namesHost = ({ id, file, hosts }: Rule) => hosts !== undefined && id === rule?.id && file === rule.file;
+  const isNamed = action.verdict === 'deny' && deps.current().policy.strict.some((one) => namesHost(one.rule));
+  if (action.verdict === 'allow' || (isListed && !isNamed))
+    return record(deps, action, 'passed', action.by, 'allow') ? undefined : NOT_AUDITED;
+  if (action.verdict === 'deny' || session === undefined) {
+    record(deps, action, 'refused', action.by, 'deny');
+    return `denied by policy: ${action.decision.why}`;
+  }
+  const shown = { title: `Connect to ${host}:${port}`, kind: 'fetch', rawInput: { host, port } };
+  const answer = await askAboutCall(deps, { action, session, shown, look, signal, allowed: { allow: true } });
+  return answer.allow ? undefined : answer.reason;
 }

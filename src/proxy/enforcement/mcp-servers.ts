@@ -6,7 +6,7 @@ import { detach, type Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Agent } from '../agents/agent.ts';
 import { requestPermission } from './ask-user.ts';
-import { agentStateOf } from './enforcement-state.ts';
+import { agentStateOf, stateOf } from './enforcement-state.ts';
 import {
   type Asking,
   type EnforcementDeps,
@@ -20,6 +20,7 @@ import {
   surfaceOf,
   textOf,
 } from './evaluate.ts';
+import { tellRefusal } from './reports.ts';
 
 /** mcp/connect of the older draft: which server the connection is to. */
 export function mcpConnect(asking: Asking): void {
@@ -55,23 +56,31 @@ export function mcpCall(deps: EnforcementDeps, asking: Asking): void {
   }
   // Without a rule the client decides: the tools are its own, and it may ask the user itself.
   const isLeftOpen = action.verdict === 'ask' && action.decision.rule === undefined;
-  if ((action.verdict === 'allow' || isLeftOpen) && record(deps, action, 'passed')) return void passOn(frame);
+  const session = asking.session ?? [...agent.sessions.values()].at(-1);
+  const decided = (isAllowed: boolean) => session && stateOf(session).decided.note(session, action.asked, isAllowed);
+  if ((action.verdict === 'allow' || isLeftOpen) && record(deps, action, 'passed')) {
+    decided(true);
+    return void passOn(frame);
+  }
   const idText = idOf(asking);
   // An error of the tool, not of the transport: the outer request succeeded.
   const refuse = (why: string) => agent.succeed(idText, JSON.stringify({ error: { code: -32603, message: `Denied by policy: ${why}` } }));
-  const session = asking.session ?? [...agent.sessions.values()].at(-1);
+  const shown = { title: `Use ${server}: ${name}`, kind: 'other', rawInput: { server, tool: name, arguments: args } };
   if (action.verdict === 'deny' || !session) {
     record(deps, action, 'refused', action.by, 'deny');
+    decided(false);
+    tellRefusal(deps, { ...action, session }, { shown });
     return refuse(action.decision.why);
   }
   const waits = detach(frame);
-  const shown = { title: `Use ${server}: ${name}`, kind: 'other', rawInput: { server, tool: name, arguments: args } };
   const asked = kept(action);
   requestPermission(deps, asked, session, idText, shown, (reply) => {
-    if (reply !== 'allowed') return refuse('the user refused it');
-    const now = look(asked.request);
+    const now = reply === 'allowed' ? look(asked.request) : undefined;
+    decided(now !== undefined && now.verdict !== 'deny');
+    if (now === undefined) return refuse('the user refused it');
     if (now.verdict !== 'deny') return void passOn(waits);
     recordLate(deps, now, now.decision.why);
+    tellRefusal(deps, { ...now, session }, { shown });
     refuse(now.decision.why);
   });
 }

@@ -1,17 +1,21 @@
-// Actions that agents take without permission, or against a denial. The proxy cannot prevent them: it records and reports them, and ends the
-// turn or the agent if the policy says so.
+// Actions that agents have taken without permission, or against a denial. The proxy cannot prevent them: it records and reports them, and ends
+// the turn or the agent if the policy says so. Only what has happened counts: an agent may begin a call, ask, and stop when it is refused.
+import { fields } from '../../json-object.ts';
+import type { Action } from '../../policy/actions/action.ts';
+import { goesBeyond } from '../../policy/actions/grant.ts';
 import { toolCallAction } from '../../policy/actions/permission.ts';
 import { summaryOf } from '../../policy/actions/summary.ts';
+import { commandAction } from '../../policy/actions/surfaces.ts';
+import { list, mergeToolCall, type ToolCall } from '../../policy/actions/tool-call.ts';
 import { onViolation } from '../../policy/rules/settings.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Session } from '../sessions/session.ts';
-import { stateOf } from './enforcement-state.ts';
-import { type EnforcementDeps, evaluate, OBSERVED, type PendingAction, record } from './evaluate.ts';
+import { type KnownCall, type Requested, stateOf } from './enforcement-state.ts';
+import { type EnforcementDeps, evaluate, kept, OBSERVED, type PendingAction, record } from './evaluate.ts';
+import { explainRefusal, noteUnasked } from './reports.ts';
 
-/** The call runs or has run: no permission request will come for it. */
-const BEGUN = new Set(['in_progress', 'completed']);
 const OVER = new Set(['completed', 'failed']);
 
 export function toolCall(deps: EnforcementDeps, session: Session, frame: Frame): void {
@@ -22,25 +26,81 @@ export function toolCall(deps: EnforcementDeps, session: Session, frame: Frame):
   const { calls, grants } = stateOf(session);
   // Parsers read it differently: nothing known of the call can be relied on.
   if (!body.ok) return calls.forget(toolCallId);
-  const { update } = (body.value ?? {}) as { update?: { status?: unknown } };
-  const status = typeof update?.status === 'string' ? update.status : '';
+  const { update } = fields(body.value);
   const known = calls.note(toolCallId, update, end - start);
+  if (!known) return;
+  const status = String(fields(update).status);
   // A load replays calls that were made under another policy, perhaps.
-  if (BEGUN.has(status) && !session.isLoading) {
-    const about = { agent: session.agent, session, surface: OBSERVED };
-    const action = evaluate(deps, about, bytes.subarray(start, end), (place) => toolCallAction(place, known.call));
-    const what = known.answer === undefined ? 'did what the policy denies, without asking' : 'did what it was refused';
-    // The agent may do something else than it asked for: only what it does counts.
-    const isViolation = action.verdict === 'deny' || known.answer === 'deny';
-    const report = `${what}: ${summaryOf(action.asked)}`;
-    if (isViolation && known.reported !== report) {
-      known.reported = report;
-      violation(deps, { ...action, verdict: 'deny' }, session, report);
-    }
-  }
+  if (hasHappened(update) && !session.isLoading) judge(deps, session, known, bytes.subarray(start, end));
   if (!OVER.has(status)) return;
-  calls.forget(toolCallId);
+  if (known.refusal !== undefined) explainRefusal(deps, session, toolCallId, known, fields(update).content);
+  calls.ended(toolCallId, status as 'completed' | 'failed');
   grants.end(toolCallId);
+}
+
+/**
+ * Whether the call has had an effect. `in_progress` does not tell: codex and opencode send it and then ask permission. A command that was
+ * refused fails without output; one that ran and failed has an exit code.
+ */
+function hasHappened(update: unknown): boolean {
+  const { status, rawOutput, _meta } = fields(update);
+  if (status === 'completed') return true;
+  const { terminal_output, terminal_output_delta, terminal_exit } = fields(_meta);
+  if (terminal_output !== undefined || terminal_output_delta !== undefined) return true;
+  if (typeof fields(terminal_exit).exit_code === 'number') return true;
+  return status === 'in_progress' && rawOutput !== undefined && rawOutput !== null;
+}
+
+/** Reports a call that has happened without an approval that covers it. */
+function judge(deps: EnforcementDeps, session: Session, known: KnownCall, request: Buffer): void {
+  const about = { agent: session.agent, session, surface: OBSERVED };
+  const call = mergeToolCall(known.requested?.call, known.call);
+  // An update about a call that was never described, or is forgotten: there is nothing to say about it.
+  if (!known.requested && isBlank(call)) return;
+  const action = evaluate(deps, about, request, (place) => toolCallAction(place, call));
+  const { asked, verdict, decision } = action;
+  const hasTerminal = list(known.call.content).some((entry) => fields(entry).type === 'terminal');
+  const elsewhere = stateOf(session).decided.take(session, asked, hasTerminal);
+  const { requested } = known;
+  const isBeyond = requested !== undefined && goesBeyond(asked, requested.action);
+  const answer = elsewhere ?? (isBeyond ? undefined : requested?.answer);
+  if (answer === 'allow' || answer === 'passed') return;
+  // Thinking changes nothing, and no agent asks permission for it.
+  if (isThought(asked) && decision.rule === undefined) return;
+  // Our own server asked, or refused, before it did anything.
+  if (session.usedServers?.attachment?.read(call)) return;
+  const isViolation = verdict === 'deny' || answer === 'deny';
+  if (!isViolation && (verdict !== 'ask' || isAllowedByTitle(deps, action, call.title))) return;
+  const summary = summaryOf(asked);
+  const what = `${accusation(answer, requested !== undefined, isViolation)}: ${summary}`;
+  if (known.reported === what) return;
+  known.reported = what;
+  if (isViolation) violation(deps, { ...action, verdict: 'deny' }, session, what);
+  else noteUnasked(deps, session, kept(action));
+}
+
+/** Also without anything that tells what about, such as the reviews that codex makes of its own actions. */
+const isThought = ({ kind, claims, commands, paths, hosts, mcp }: Action): boolean =>
+  kind === 'think' || (claims.includes('think') && !mcp && [commands, paths, hosts].every((facts) => facts.length === 0));
+
+const isBlank = ({ name, title, kind, rawInput, locations, content }: ToolCall): boolean =>
+  [name, title, kind, rawInput, locations, content].every((field) => field === undefined || (Array.isArray(field) && field.length === 0));
+
+/**
+ * Agents that show a command only in the title (gemini) must ask, as a title allows nothing. But a command that the policy allows is not
+ * one that it asks about.
+ */
+function isAllowedByTitle(deps: EnforcementDeps, { asked, decision, request, ...about }: PendingAction, title: unknown): boolean {
+  if (asked.kind !== 'execute' || asked.evidence !== 'title' || decision.rule !== undefined || typeof title !== 'string') return false;
+  const line = title.replace(/^`+|`+$/g, '');
+  return evaluate(deps, about, request, (place) => commandAction(place, line)).verdict === 'allow';
+}
+
+function accusation(answer: Requested['answer'] | undefined, hasAsked: boolean, isViolation: boolean): string {
+  if (answer === 'deny') return 'did what it was refused';
+  const what = isViolation ? 'did what the policy denies' : 'did what the policy asks about';
+  if (answer === 'none') return `${what}, without waiting for an answer`;
+  return hasAsked ? `${what}, beyond what it asked for` : `${what}, without asking`;
 }
 
 /** Responds as the policy says. Killing the agent fails its turn and ends its other sessions too. */

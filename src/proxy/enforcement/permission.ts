@@ -1,15 +1,29 @@
 // session/request_permission: the client sees only requests that the policy leaves open, as the agent wrote them.
 import { META_KEY } from '../../acp/shapes.ts';
+import type { AnsweredBy } from '../../audit/audit-line.ts';
+import { fields } from '../../json-object.ts';
 import type { Place } from '../../policy/actions/action.ts';
 import { grantsIn } from '../../policy/actions/grant.ts';
 import { permissionAction } from '../../policy/actions/permission.ts';
-import { onceInstead, optionToAllow, optionToDeny, type PermissionOption, readOptions } from '../../policy/actions/permission-options.ts';
+import {
+  isConsent,
+  onceInstead,
+  optionToAllow,
+  optionToDeny,
+  type PermissionOption,
+  readOptions,
+} from '../../policy/actions/permission-options.ts';
+import { questionOf } from '../../policy/actions/question.ts';
+import { mergeToolCall, type ToolCall } from '../../policy/actions/tool-call.ts';
 import { detach, type Frame } from '../../wire/frame.ts';
 import { elements, memberAt, stringAt } from '../../wire/json-path.ts';
+import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
-import { chosenIn, denyInTime, remember } from './ask-user.ts';
+import type { Session } from '../sessions/session.ts';
+import type { NamedTool } from '../tools/host-calls.ts';
+import { chosenIn, denyInTime, remember, type Shown } from './ask-user.ts';
 import type { Evaluated } from './enforcement.ts';
-import { stateOf } from './enforcement-state.ts';
+import { requestOf, stateOf } from './enforcement-state.ts';
 import {
   type Asking,
   type EnforcementDeps,
@@ -25,10 +39,13 @@ import {
   write,
 } from './evaluate.ts';
 import { turnOf } from './grants.ts';
-import { isRefusedMode } from './modes.ts';
+import { evaluateTool, isHarmless } from './host-tool-calls.ts';
+import { isRefusedMode } from './modes/modes.ts';
+import { tellRefusal } from './reports.ts';
 
 const CANCELLED = '{"outcome":{"outcome":"cancelled"}}';
-const selected = ({ optionId }: PermissionOption): string => JSON.stringify({ outcome: { outcome: 'selected', optionId } });
+const selected = ({ optionId }: PermissionOption, _meta?: unknown): string =>
+  JSON.stringify({ outcome: { outcome: 'selected', optionId }, ...(_meta !== undefined && { _meta }) });
 
 export function permission(deps: EnforcementDeps, asking: Asking): void {
   const { agent, session, frame } = asking;
@@ -36,7 +53,17 @@ export function permission(deps: EnforcementDeps, asking: Asking): void {
   const { toolCallId } = (toolCall ?? {}) as { toolCallId?: unknown };
   const known = session && typeof toolCallId === 'string' ? stateOf(session).calls.asked(toolCallId) : undefined;
   const ask = (place: Place) => permissionAction(place, asking.params, known?.call);
-  const action = evaluate(deps, surfaceOf(asking), textOf(asking), ask);
+  const named = session && known && hostToolIn(session, toolCallId as string, mergeToolCall(known.call, toolCall));
+  // The proxy runs host tools, so it knows what they do, and decides again about each call.
+  const look = (request: Buffer | string): PendingAction => {
+    if (named?.args === undefined) return evaluate(deps, surfaceOf(asking), request, ask);
+    const tool = { ...named, args: named.args };
+    const byTool = evaluateTool(deps, surfaceOf(asking), request, tool);
+    return isHarmless(byTool, tool) ? { ...byTool, verdict: 'allow' } : byTool;
+  };
+  const action = look(textOf(asking));
+  const call = known && { id: toolCallId as string, known };
+  if (known) known.requested = requestOf(action.asked, toolCall, frame.end - frame.start, deps.isObserving);
   if (deps.isObserving) {
     record(deps, action, 'passed');
     asking.passOn(frame, { about: aboutOf(action) });
@@ -44,7 +71,7 @@ export function permission(deps: EnforcementDeps, asking: Asking): void {
   }
   const options = readOptions(offered).filter(({ optionId }) => !isRefusedMode(deps, agent, optionId));
   const answered = (isAllowed: boolean) => {
-    if (known) known.answer = isAllowed ? 'allow' : 'deny';
+    if (known?.requested) known.requested.answer = isAllowed ? 'allow' : 'deny';
   };
   const toAllow = action.verdict === 'allow' ? optionToAllow(options) : undefined;
   if (toAllow && record(deps, action, toAllow.optionId)) {
@@ -53,18 +80,28 @@ export function permission(deps: EnforcementDeps, asking: Asking): void {
   }
   if (action.verdict === 'deny') {
     answered(false);
+    tellRefusal(deps, action, { shown: shownIn(toolCall), ...(call && { call }) });
     return denied(deps, action, idOf(asking), options);
   }
   const open = kept(action);
   const waiting = { ...asking, frame: detach(frame) };
   const turn = session && turnOf(session);
   // Resolved when the request is shown: a path may lead elsewhere by the time of the answer.
+  const question = questionOf(action.asked, mergeToolCall(known?.call, toolCall));
+  // A consent to something else than the title says is one to this request only.
   const given =
-    turn && typeof toolCallId === 'string' ? { grants: grantsIn(placeFor(deps, action), asking.params), toolCallId, turn } : undefined;
+    turn && typeof toolCallId === 'string' && !question?.isContradicted
+      ? { grants: grantsIn(placeFor(deps, action), asking.params), toolCallId, turn }
+      : undefined;
   putToUser(deps, open, waiting, options, {
-    again: () => evaluate(deps, surfaceOf(waiting), open.request, ask),
+    title: question?.title,
+    again: () => look(open.request),
     answered,
-    allowed: (seq) => session && given && stateOf(session).grants.give(open, given, seq),
+    refused: (refusal, by) => tellRefusal(deps, refusal, { by, shown: shownIn(toolCall), ...(call && { call }) }),
+    allowed(seq) {
+      if (named && !question?.isContradicted) session.servers.calls.approve(toolCallId as string, seq);
+      if (session && given) stateOf(session).grants.give(open, given, seq);
+    },
   });
 }
 
@@ -75,9 +112,13 @@ function denied(deps: EnforcementDeps, action: PendingAction, idText: string, op
 }
 
 type Then = {
+  /** The title to show instead of the agent's own. */
+  readonly title: string | undefined;
   /** Evaluates the action when the answer comes: the policy may have changed, or the target of a path. */
   readonly again: () => PendingAction;
   readonly answered: (isAllowed: boolean) => void;
+  /** The policy refuses it after all. */
+  readonly refused: (action: PendingAction, by: AnsweredBy) => void;
   /** The user consents, as this audit line says. */
   readonly allowed: (seq: number) => void;
 };
@@ -87,7 +128,7 @@ function putToUser(
   action: PendingAction,
   asking: Asking,
   options: readonly PermissionOption[],
-  { again, answered, allowed }: Then,
+  { title, again, answered, refused, allowed }: Then,
 ): void {
   const { agent } = action;
   const idText = idOf(asking);
@@ -98,7 +139,9 @@ function putToUser(
   };
   let abandon = () => {};
   const agentRequest = asking.passOn(asking.frame, {
-    patches: [...offering(asking.frame, options), ...withoutOurMeta(asking.frame)],
+    patches: [...titled(asking.frame, title), ...offering(asking.frame, options), ...withoutOurMeta(asking.frame)].sort(
+      (one, other) => one.span.start - other.span.start,
+    ),
     about: aboutOf(action),
     onClosed: () => abandon(),
     onCancel: cancelled,
@@ -110,7 +153,7 @@ function putToUser(
         return false;
       }
       const chosen = chosenIn(answer, options);
-      if (chosen) userChose(chosen);
+      if (chosen) userChose(chosen, metaIn(answer));
       else cancelled();
       return true;
     },
@@ -118,26 +161,58 @@ function putToUser(
   if (!agentRequest) return void record(deps, action, 'refused: too many permission requests are open', 'policy', 'deny');
   abandon = denyInTime(deps, agentRequest, () => {
     answered(false);
+    refused(action, 'timeout');
     denied(deps, action, idText, options, 'timeout');
   });
 
-  function userChose(chosen: PermissionOption): void {
+  function userChose(chosen: PermissionOption, _meta: unknown): void {
     const isAllowed = chosen.kind.startsWith('allow');
+    const isPlain = isConsent(chosen);
     const now = isAllowed ? again() : action;
     if (now.verdict === 'deny') {
       answered(false);
+      refused(now, now.by);
       return denied(deps, now, idText, options);
     }
     answered(isAllowed);
-    remember(deps, action, chosen.kind);
+    // What the label says counts, where it says something else than the kind.
+    if (isPlain || !isAllowed) remember(deps, action, chosen.kind);
     const instead = onceInstead(options, chosen);
     const written = write(deps, action, { option: instead.optionId, by: 'user', verdict: 'ask', answer: chosen.kind });
-    if (isAllowed && written.isWritten) allowed(written.seq);
-    agent.succeed(idText, selected(instead));
+    if (isPlain && written.isWritten) allowed(written.seq);
+    agent.succeed(idText, selected(instead, _meta));
   }
 }
 
+/** What the user adds to an answer, such as a reason. */
+function metaIn(answer: Frame): unknown {
+  const body = readBody(answer);
+  return body.ok ? fields(body.value)._meta : undefined;
+}
+
+/** The host tool that the request is for. */
+function hostToolIn(session: Session, toolCallId: string, call: ToolCall): NamedTool | undefined {
+  const named = session.usedServers?.attachment?.read(call);
+  if (named) session.servers.calls.report(toolCallId, named);
+  return named;
+}
+
+/** The call as the client would see it. */
+function shownIn(toolCall: unknown): Shown | undefined {
+  const { title, kind } = fields(toolCall);
+  return typeof title === 'string' ? { title, kind: typeof kind === 'string' ? kind : 'other' } : undefined;
+}
+
 const aboutOf = ({ asked, decision }: PendingAction): Evaluated => ({ asked, decision, isOurs: false });
+
+/** The question says what the request does. */
+function titled({ bytes, body }: Frame, title: string | undefined): Patch[] {
+  const call = title === undefined ? undefined : memberAt(bytes, body, 'toolCall');
+  if (call === undefined) return [];
+  const own = memberAt(bytes, body, 'toolCall', 'title');
+  const text = JSON.stringify(title);
+  return [own ? { span: own, text } : { span: { start: call.start + 1, end: call.start + 1 }, text: `"title":${text},` }];
+}
 
 /** Removes our own `_meta` from an agent's request: the client would take it for the policy's. */
 function withoutOurMeta({ bytes, body }: Frame): Patch[] {
@@ -145,7 +220,7 @@ function withoutOurMeta({ bytes, body }: Frame): Patch[] {
   return ours ? [{ span: ours, text: '{}' }] : [];
 }
 
-/** Removes options that lead to a refused mode. */
+/** Removes options that lead to a refused mode, or whose label says the opposite of their kind. */
 function offering(frame: Frame, options: readonly PermissionOption[]): Patch[] {
   const { bytes } = frame;
   const list = memberAt(bytes, frame.body, 'options');

@@ -53,8 +53,8 @@ export type AgentRequests = {
   /** Sends a request of our own and ignores its answer. */
   send(method: string, paramsText: string): void;
 
-  /** The client has answered a request. */
-  answered(answer: Frame): void;
+  /** The client has answered a request; false when there never was one with this id. */
+  answered(answer: Frame): boolean;
   /** The client's answer cannot be used: the agent that waits for it, or our own code, gets an error instead. */
   unusable(key: string, error: ProxyError): void;
   /** The request was answered in the console: the client no longer needs to. */
@@ -66,6 +66,8 @@ export type AgentRequests = {
   withdraw(request: AgentRequest): void;
   /** The turn is cancelled: answers the session's permission requests and elicitations. They stay open at the client, which has to answer them too. */
   cancel(session: Session): readonly AgentRequest[];
+  /** Nobody has answered in time: answers this one, and withdraws it from the client. */
+  expire(request: AgentRequest): void;
   /** Cancels them, and withdraws from the client what is answered. */
   cancelAndWithdraw(session: Session): void;
   /** The client leaves the session, or never was in it: answers all its requests, and withdraws them from the client. */
@@ -81,7 +83,10 @@ export type AgentRequests = {
   open(key: string): AgentRequest | undefined;
   /** The method of a request that the client may answer, of an agent or our own. */
   methodOf(key: string): string | undefined;
+  /** The session's agent waits for the client's answer to a request. */
   isWaiting(session: Session): boolean;
+  /** The same, or the client still shows a request that its agent no longer waits for. */
+  isAsking(session: Session): boolean;
   /** How many requests of a method the session's agent waits for; without a session, those that belong to none. */
   count(owner: { readonly session: Session } | { readonly agent: Agent }, method: string): number;
   /** Whether the client still shows a request that was put to it under this session id, even one that its agent no longer waits for. */
@@ -97,8 +102,9 @@ type Open = { -readonly [key in keyof AgentRequest]: AgentRequest[key] };
 const MAX_ANSWERED = 1000;
 
 /** What the protocol has a cancelled client answer. */
+export const CANCELLED_PERMISSION = '{"outcome":{"outcome":"cancelled"}}';
 const CANCELLED: Readonly<Record<string, string>> = {
-  'session/request_permission': '{"outcome":{"outcome":"cancelled"}}',
+  'session/request_permission': CANCELLED_PERMISSION,
   'elicitation/create': '{"action":"cancel"}',
 };
 
@@ -180,19 +186,29 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
     asked?.onAnswer(answer);
     return asked !== undefined;
   }
-  function answer(frame: Frame): void {
+  /** A late answer has the id of a request that is forgotten. */
+  function wasSent(key: string): boolean {
+    return /^\d+$/.test(key) && Number(key) < nextKey;
+  }
+  function answer(frame: Frame): boolean {
     const key = idTextOf(frame);
-    if (answerOwn(key, frame)) return;
+    if (answerOwn(key, frame)) return true;
     const request = settle(key);
     if (!request) {
       counters.strayAnswers++;
-      return;
+      return wasSent(key);
     }
     const { session, agent, idText, method } = request;
     session?.stallWatch?.heard(); // restarts the stall timer
-    if (request.onAnswer?.(frame)) return;
-    if (frame.outcome === 'unclear') agent.fail(idText, failure('ANSWER_UNCLEAR', ['the editor', method]));
+    if (request.onAnswer?.(frame)) return true;
+    if (frame.outcome === 'unclear') refuse(request, failure('ANSWER_UNCLEAR', ['the editor', method]));
     else agent.answer(frame, idText);
+    return true;
+  }
+  /** The client's answer cannot be used. A permission that cannot be read is none. */
+  function refuse({ agent, idText, method }: Open, error: ProxyError): void {
+    if (method === 'session/request_permission') agent.succeed(idText, CANCELLED_PERMISSION);
+    else agent.fail(idText, error);
   }
   /** Of the session, those that the agent waits for at the moment. An answer may end the agent: look at `isOpen` before each. */
   function openIn(session: Session): readonly Open[] {
@@ -249,7 +265,7 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
       if (!instead || answerOwn(key, instead)) return;
       const request = settle(key);
       if (!request || request.onAnswer?.(instead)) return;
-      request.agent.fail(request.idText, failure('ANSWER_REFUSED', ['the editor', request.method, error.message]));
+      refuse(request, failure('ANSWER_REFUSED', ['the editor', request.method, error.message]));
     },
     answeredElsewhere(frame) {
       answer(frame);
@@ -260,6 +276,11 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
     withdraw,
     cancel,
     cancelAndWithdraw,
+    expire(request) {
+      const { isOpen, agent, idText, method } = request;
+      withdraw(request);
+      if (isOpen) agent.succeed(idText, CANCELLED[method] as string);
+    },
     endOf(session) {
       const { publicId: sessionId } = session;
       cancelAndWithdraw(session);
@@ -297,6 +318,7 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
       for (const { isOpen } of bySession.get(session) ?? []) if (isOpen) return true;
       return false;
     },
+    isAsking: (session) => bySession.has(session),
     count(owner, method) {
       let count = 0;
       const among = 'session' in owner ? (bySession.get(owner.session) ?? []) : byKey.values();

@@ -1,8 +1,10 @@
 // The proxy's own requests to the client: any method, a form, or a choice among buttons.
 import { randomUUID } from 'node:crypto';
-import type { Answer, Question } from '../../mcp/server/tool.ts';
+import { fields } from '../../json-object.ts';
+import type { Answer, Elicitation, Question } from '../../mcp/server/tool.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
+import { updateLine } from '../messages.ts';
 import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 
@@ -43,9 +45,29 @@ function showsForms(proxy: Parts<'pool'>): boolean {
   return form !== undefined && form !== null && form !== false;
 }
 
+/** What MCP servers may ask of a client that shows forms. */
+export const elicitationOf = (proxy: Parts<'pool'>): { readonly form: object } | undefined =>
+  showsForms(proxy) ? { form: {} } : undefined;
+
+/** Shows the form of an MCP server. */
+export async function elicitFromClient(
+  proxy: Parts<'requests'>,
+  session: Session,
+  { server, params }: Elicitation,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { mode = 'form', message, requestedSchema } = params;
+  if (mode !== 'form')
+    throw new ClientRefusal(`elicitation/create was declined: the editor shows forms only, not the mode ${String(mode)}`);
+  const shown = { sessionId: session.publicId, mode, message: `The MCP server ${server} asks: ${String(message)}`, requestedSchema };
+  const { action, content } = fields(await askClient(proxy, 'elicitation/create', shown, signal));
+  if (action !== 'accept') return { action: action === 'cancel' ? 'cancel' : 'decline' };
+  return { action, content: fields(content) };
+}
+
 /** A form where the client shows forms, else a permission request, which every client shows as buttons. */
 export async function askUser(
-  proxy: Parts<'pool' | 'requests'>,
+  proxy: Parts<'client' | 'pool' | 'requests'>,
   session: Session,
   agentRequest: Question,
   signal: AbortSignal,
@@ -53,13 +75,16 @@ export async function askUser(
   if (showsForms(proxy)) return byForm(proxy, session, agentRequest, signal);
   const { message, choices } = agentRequest;
   if (!choices) return { kind: 'unavailable' };
-  const chosen = await choose(
-    proxy,
-    session,
-    { title: message, kind: 'other' },
-    choices.map((name, n) => ({ optionId: String(n), name, kind: 'allow_once' })),
-    signal,
-  );
+  const toolCallId = `switchboard-${randomUUID()}`;
+  const ended = (status: 'completed' | 'failed') =>
+    proxy.client.line(updateLine(session.publicId, JSON.stringify({ sessionUpdate: 'tool_call_update', toolCallId, status })));
+  const options = choices.map((name, n) => ({ optionId: String(n), name, kind: 'allow_once' }));
+  const asked = choose(proxy, session, { title: message, kind: 'other' }, options, signal, toolCallId);
+  const chosen = await asked.catch((error: unknown) => {
+    ended('failed');
+    throw error;
+  });
+  ended(chosen === undefined ? 'failed' : 'completed');
   const text = chosen === undefined ? undefined : choices[Number(chosen)];
   return text === undefined ? { kind: 'declined' } : { kind: 'answered', text };
 }
@@ -79,17 +104,19 @@ type Shown = {
   readonly kind: string;
   readonly rawInput?: unknown;
   readonly locations?: readonly { readonly path: string }[];
+  readonly content?: readonly unknown[];
 };
 
-/** The id of the option that was chosen; undefined when none was. */
+/** The id of the option that was chosen; undefined when none was. `toolCallId`: of the call that the question is about. */
 export async function choose(
   proxy: Parts<'requests'>,
   session: Session,
   shown: Shown,
   options: readonly Option[],
   signal: AbortSignal,
+  toolCallId = `switchboard-${randomUUID()}`,
 ): Promise<string | undefined> {
-  const toolCall = { toolCallId: `switchboard-${randomUUID()}`, status: 'pending', ...shown };
+  const toolCall = { toolCallId, status: 'pending', ...shown };
   const params = { sessionId: session.publicId, toolCall, options };
   const result = (await askClient(proxy, 'session/request_permission', params, signal)) as {
     outcome?: { outcome?: unknown; optionId?: unknown };

@@ -12,11 +12,13 @@ import { toPublic } from '../rewrite.ts';
 import type { Session } from '../sessions/session.ts';
 import { takenByUs } from '../tools/acp-messages.ts';
 import { asDelegated } from '../tools/delegation-view.ts';
-import type { AgentRequest } from './agent-requests.ts';
+import { asksForHostTool } from '../tools/report-host-call.ts';
+import { type AgentRequest, CANCELLED_PERMISSION } from './agent-requests.ts';
 import { duplicateId } from './duplicate-ids.ts';
 import { elicitation } from './elicitation.ts';
 import { mcpMessage } from './mcp-message.ts';
-import { isServed, serveWorkspace, withdrawServed } from './serve-workspace.ts';
+import { isReadable, offeredIn } from './permission-answer.ts';
+import { isServed, isWithoutServer, serveWorkspace, withdrawServed } from './serve-workspace.ts';
 
 /** Per session: more than a person can attend to, and few enough for the client. */
 const MAX_PERMISSIONS = 32;
@@ -38,6 +40,7 @@ export function receiveRequest(proxy: ProxyParts, agent: Agent, session: Session
   if (before?.isOpen) return agent.fail(idText, failure('ID_IN_USE', [idText]));
   const twice = duplicateId(proxy, frame);
   if (twice !== undefined) return agent.fail(idText, failure('AMBIGUOUS', [twice]));
+  if (isWithoutServer(proxy, frame.method)) return agent.fail(idText, failure('CLIENT_UNSUPPORTED', [frame.method as string]));
   if (proxy.tools.attachments && takenByUs(proxy, agent, frame)) return;
   if (proxy.context.enforcement)
     proxy.context.enforcement.agentRequest(agent, session, frame, (mine, more) =>
@@ -64,9 +67,12 @@ function passOn(
     return undefined;
   }
   const idText = idTextOf(frame);
+  // A policy has a limit of its own.
+  const isLimited = frame.method === 'session/request_permission' && !enforcement?.onClosed && agent.spec.timeouts.permissionMs > 0;
   let agentRequest: AgentRequest | undefined;
   const put: Put = (patches, more) => {
     const { onAnswer } = more ?? {};
+    let stopLimit = () => {};
     const asked = {
       idText,
       method: frame.method as string,
@@ -74,7 +80,7 @@ function passOn(
       session: more?.session ?? session,
       onAnswer: enforcement?.onAnswer ?? (onAnswer && ((answer: Frame) => onAnswer(answer, agentRequest?.session))),
       onCancel: enforcement?.onCancel,
-      onClosed: enforcement?.onClosed ?? more?.onClosed,
+      onClosed: enforcement?.onClosed ?? more?.onClosed ?? (isLimited ? () => stopLimit() : undefined),
       evaluated: enforcement?.about,
     };
     const ofDelegation = session?.delegation ? asDelegated(session, frame) : [];
@@ -84,9 +90,15 @@ function passOn(
       ...(enforcement?.patches ?? []),
       ...patches,
     ]);
+    if (isLimited) stopLimit = limitPermission(proxy, agentRequest);
   };
   toClient(proxy, agent, session, frame, key, put);
   return agentRequest;
+}
+
+/** Nobody may be there to answer: the agent hears `cancelled` after its `timeouts.permission_ms`. Returns a function that stops the timer. */
+function limitPermission({ context, requests }: Parts<'context' | 'requests'>, request: AgentRequest): () => void {
+  return context.clock.after(request.agent.spec.timeouts.permissionMs, () => requests.expire(request));
 }
 
 /** Routes by `key`, because the named object may belong to another agent; otherwise checks the limits. */
@@ -106,7 +118,7 @@ function toClient(
     case 'session/request_permission':
       if (session && proxy.requests.count({ session }, 'session/request_permission') >= most)
         return agent.fail(idText, failure('TOO_MANY_OPEN', ['permission requests', most]));
-      return put([]);
+      return putPermission(agent, session, frame, put);
     case 'terminal/create':
       if (session && proxy.registry.terminalCount(session) + proxy.requests.count({ session }, 'terminal/create') >= MAX_TERMINALS)
         return agent.fail(idText, failure('TOO_MANY_OPEN', ['terminals', MAX_TERMINALS]));
@@ -116,6 +128,23 @@ function toClient(
     default:
       return put([]);
   }
+}
+
+/** The user's consent to the call of a host tool is not asked for again. */
+function putPermission(agent: Agent, session: Session | undefined, frame: Frame, put: Put): void {
+  const read = asksForHostTool(session, frame);
+  const offered = offeredIn(frame);
+  const idText = idTextOf(frame);
+  put([], {
+    onAnswer(answer) {
+      if (!isReadable(answer, offered)) {
+        agent.succeed(idText, CANCELLED_PERMISSION);
+        return true;
+      }
+      read?.(answer);
+      return false;
+    },
+  });
 }
 
 function noteTerminal(proxy: Parts<'registry'>, agent: Agent, session: Session | undefined, answer: Frame): boolean {

@@ -24,22 +24,49 @@ export type Serving = {
 
 const NOTHING: ReadonlySet<string> = new Set();
 
+/** What the client itself sent. */
+export type ClientParams = Omit<InitializeParams, 'served' | 'missing'>;
+
 /** The client's capabilities and those that our workspace adds. The client's own come first. */
-export function withWorkspace(workspace: Workspace | undefined, initializeParams: Omit<InitializeParams, 'served'>): InitializeParams {
+export function withWorkspace(workspace: Workspace | undefined, initializeParams: ClientParams): InitializeParams {
   const own = fields(initializeParams.clientCapabilities);
   const fs = fields(own.fs);
-  const served = new Set<string>([
+  const missing = new Set<string>([
     ...(fs.readTextFile === true ? [] : [FILE_METHODS.read]),
     ...(fs.writeTextFile === true ? [] : [FILE_METHODS.write]),
     ...(own.terminal === true ? [] : TERMINAL_METHODS),
   ]);
-  if (!workspace || served.size === 0) return { ...initializeParams, served: NOTHING };
+  if (!workspace || missing.size === 0) return { ...initializeParams, missing, served: NOTHING };
   const clientCapabilities = { ...own, fs: { ...fs, readTextFile: true, writeTextFile: true }, terminal: true };
   return {
     paramsText: withMember(initializeParams.paramsText, 'clientCapabilities', JSON.stringify(clientCapabilities)),
     clientCapabilities,
-    served,
+    missing: NOTHING,
+    served: missing,
   };
+}
+
+/** The client's files are not those of an agent on another machine. */
+export function paramsWithoutFiles({ paramsText, clientCapabilities }: InitializeParams): string {
+  const capabilities = { ...fields(clientCapabilities), fs: { readTextFile: false, writeTextFile: false }, terminal: false };
+  return withMember(paramsText, 'clientCapabilities', JSON.stringify(capabilities));
+}
+
+/** The client's files are not those of an agent on a layer, and its terminals would run outside. Ours run in the agent's sandbox. */
+export function paramsOnLayer({ paramsText, clientCapabilities, served }: InitializeParams): string {
+  const capabilities = {
+    ...fields(clientCapabilities),
+    fs: { readTextFile: false, writeTextFile: false },
+    terminal: served.has(TERMINAL_METHODS[0]),
+  };
+  return withMember(paramsText, 'clientCapabilities', JSON.stringify(capabilities));
+}
+
+/** Whether an agent asks for files or terminals that it was not offered, because it is remote or works on a layer. */
+export function withholdsFiles(proxy: Parts<'pool'>, { spec, layer }: Agent, method: string | undefined): boolean {
+  if (method === undefined || !/^(fs|terminal)\//.test(method)) return false;
+  if (layer !== undefined) return !(method.startsWith('terminal/') && isServed(proxy, method));
+  return spec.remote?.files === 'none';
 }
 
 /** Replaces one member and keeps the rest as written. */
@@ -62,6 +89,10 @@ export function rootsFor(proxy: Parts<'pool'>, openParams: string | undefined): 
 /** Whether our workspace answers the method, because the client cannot. */
 export const isServed = (proxy: Parts<'pool'>, method: string | undefined): boolean =>
   method !== undefined && proxy.pool.initializeParams?.served.has(method) === true;
+
+/** Whether nobody answers the method: the client cannot, and our workspace does not. */
+export const isWithoutServer = (proxy: Parts<'pool'>, method: string | undefined): boolean =>
+  method !== undefined && proxy.pool.initializeParams?.missing.has(method) === true;
 
 /** `evaluatedPath` is the real path of a file when the policy was evaluated. */
 export function serveWorkspace(
@@ -86,7 +117,8 @@ export function serveWorkspace(
     },
   };
   session.serving.add(serving);
-  const requester = { owner: session, roots: session.roots, evaluatedPath, graceMs: agent.spec.timeouts.stopGraceMs };
+  const contain = method === 'terminal/create' ? agent.containCommand : undefined;
+  const requester = { owner: session, roots: session.roots, evaluatedPath, graceMs: agent.spec.timeouts.stopGraceMs, contain };
   void proxy.context.workspace.serve(method, params.value, requester).then(
     (result) => serving.answer(() => agent.succeed(idText, JSON.stringify(result))),
     (error) => serving.answer(() => agent.fail(idText, asProxyError(method, error))),

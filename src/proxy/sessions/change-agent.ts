@@ -11,10 +11,11 @@ import type { Parts, ProxyParts } from '../parts.ts';
 import { errorPatches, forward, passAnswer, toNative, toPublic } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
 import { CANCELLED } from '../turns/cancel.ts';
+import { restartShown } from '../turns/shown-history.ts';
 import { failToolCalls } from '../turns/tool-calls.ts';
 import { closeAt, discardSession } from './close-session.ts';
 import { announceCommand, announceOptions, ConfigOptions, choiceOf, modeChanged, modelChanged, withOurOptions } from './config-options.ts';
-import { missingFor, noteServers, record } from './open-params.ts';
+import { directoriesIn, missingFor, noteServers, record } from './open-params.ts';
 import { beginOpening, notOpened, openedId, openingLimitMs, releaseEarly } from './opening.ts';
 import type { Session } from './session.ts';
 import { beginChange, type Change, type ChangeEnd, changeable, changed, changeFailed, operationOf } from './session-state.ts';
@@ -152,12 +153,12 @@ function changeAgent(proxy: ProxyParts, request: ClientRequest, session: Session
     return done.failed(
       failure('AGENT_UNKNOWN', [shown(wanted), proxy.pool.choice.agents.join(', ')], { agent: wanted, agents: proxy.pool.choice.agents }),
     );
-  const { agent: before, openParams } = session;
+  const { agent: before } = session;
+  const openParams = newParams(session.openParams);
   if (chosen.name === before.name) return done.changed(); // clients set saved values again, changed or not
   if (session.agentLocked || openParams === undefined)
     return done.failed(failure('AGENT_LOCKED', [before.name, chosen.name], { agent: before.name, sessionId: session.publicId }));
-  const next = proxy.pool.place(chosen);
-  session.toAgent.hold(request);
+  const next = proxy.pool.place(chosen, directoriesIn(openParams));
   const settleOpening = beginOpening(proxy, next);
   const op: Change = {
     operation: 'change',
@@ -174,14 +175,21 @@ function changeAgent(proxy: ProxyParts, request: ClientRequest, session: Session
     request.abandon = undefined;
     cancelTimer();
     then();
-    session.toAgent.release();
+    session.resume();
     return true;
   };
-  const giveUp = (then: () => void) =>
-    over(changeFailed, () => {
+  const giveUp = (then: () => void) => {
+    const leaveNext = () => void (next.spec.isolation === 'session' && settleOpening(() => {})); // the process was for this session only
+    const isCurrent = over(changeFailed, () => {
       then();
-      if (next.spec.isolation === 'session') settleOpening(() => {}); // the process was for this session only
+      leaveNext();
     });
+    if (isCurrent) return;
+    // A close has overtaken the change.
+    request.abandon = undefined;
+    cancelTimer();
+    leaveNext();
+  };
   const failed = (error: ProxyError) => settleOpening(() => over(changeFailed, () => done.failed(error)));
   const cancelTimer = proxy.context.clock.after(openingLimitMs(next), () => giveUp(() => done.failed(notOpened(next))));
   request.abandon = () => giveUp(() => {});
@@ -223,6 +231,13 @@ function changeAgent(proxy: ProxyParts, request: ClientRequest, session: Session
   }, failed);
 }
 
+/** The params of session/load name the session at the agent it had. */
+function newParams(openParams: string | undefined): string | undefined {
+  if (openParams === undefined || !openParams.includes('"sessionId"')) return openParams;
+  const { sessionId: _, ...params } = JSON.parse(openParams);
+  return JSON.stringify(params);
+}
+
 /**
  * The client knows the session by an id of its own, for example from a permission request that the agent sent before its answer. One session
  * must not have two ids: a load under that id would replay into this session. One that its agent no longer has gives way.
@@ -245,6 +260,7 @@ function moveTo(proxy: ProxyParts, session: Session, next: Agent, nativeId: stri
   proxy.registry.move(session, next, nativeId);
   session.options = new ConfigOptions();
   session.options.read(answer);
+  restartShown(proxy, session);
   record(proxy, session);
   done.changed();
   releaseEarly(proxy, next, nativeId);
@@ -253,12 +269,12 @@ function moveTo(proxy: ProxyParts, session: Session, next: Agent, nativeId: stri
 
 /** Ends the session at the agent it had; that agent's list no longer shows it. */
 function leaveAgent(proxy: ProxyParts, session: Session): void {
-  const { agent, nativeId, publicId } = session;
+  const { agent, nativeId, recordId } = session;
   failToolCalls(proxy, session);
   proxy.requests.endOf(session);
   proxy.registry.leave(session);
   proxy.context.workspace?.endOf(session);
-  proxy.context.log.append({ sessionId: publicId, agent: agent.name, nativeId, at: proxy.context.clock.now(), isGone: true });
+  proxy.context.log.append({ sessionId: recordId, agent: agent.name, nativeId, at: proxy.context.clock.now(), isGone: true });
   if (agent.isIsolated) proxy.pool.vacate(agent); // the process ends with its session, unless a fork lives there
   closeAt(agent, nativeId);
 }

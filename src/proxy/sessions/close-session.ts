@@ -8,8 +8,9 @@ import type { ClientRequest } from '../boundary.ts';
 import type { Parts, ProxyParts } from '../parts.ts';
 import { passAnswer, toNative } from '../rewrite.ts';
 import { CANCELLED } from '../turns/cancel.ts';
-import type { Parked, Session } from './session.ts';
-import { beginClose, type Close, closeRefused, leftToLoad, mayClose, type Open, restingOf } from './session-state.ts';
+import type { Parked } from './native-sessions.ts';
+import type { Session } from './session.ts';
+import { beginClose, type Close, closeRefused, leftToLoad, mayClose, type Open, operationOf, restingOf } from './session-state.ts';
 
 /** Cancels open requests, then closes the session. An agent without session/close gets a cancel instead. */
 export function close(
@@ -22,7 +23,6 @@ export function close(
   endAt(proxy, request, session, frame, {
     capability: 'close',
     over: () => endSession(proxy, session),
-    again: (other, mine) => close(proxy, request, other, mine),
     instead() {
       cancelAt(session);
       park(session);
@@ -36,11 +36,10 @@ const cancelAt = ({ agent, nativeId }: Session): void => agent.notifyLine('sessi
 export function remove(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   endAt(proxy, request, session, frame, {
     capability: 'delete',
-    again: (other, mine) => remove(proxy, request, other, mine),
     over() {
       endSession(proxy, session);
-      const { agent, publicId, nativeId } = session;
-      proxy.context.log.append({ sessionId: publicId, agent: agent.name, nativeId, at: proxy.context.clock.now(), isGone: true });
+      const { agent, publicId, recordId, nativeId } = session;
+      proxy.context.log.append({ sessionId: recordId, agent: agent.name, nativeId, at: proxy.context.clock.now(), isGone: true });
       proxy.context.transcripts?.forget(publicId);
     },
     instead() {
@@ -55,20 +54,21 @@ type End = {
   readonly capability: 'close' | 'delete';
   readonly over: () => void;
   readonly instead: () => void;
-  readonly again: (session: Session, frame: Frame) => void;
 };
 
 function endAt(proxy: Parts<'pool' | 'registry' | 'client'>, request: ClientRequest, session: Session, frame: Frame, end: End): void {
   const { capability, over, instead } = end;
   const { agent } = session;
-  session.afterEnd.hold(request); // first: frames that wait for a change of agent must not go on when the change is abandoned
-  if (session.state.kind === 'changing') session.state.op.abandon();
   const op: Close = { operation: 'close' };
+  const change = operationOf(session.state, 'change');
   session.advance((state) => (mayClose(state) ? beginClose(state, op) : state));
+  session.waiting.markEnd();
+  change?.op.abandon();
   const ended = (then: () => void) => {
     then();
-    session.settle(op, closeRefused); // unless it is closed by now
-    session.afterEnd.release();
+    // Unless it has ended by now. A load that failed meanwhile may have left nothing.
+    if (session.settle(op, closeRefused) && session.isClosed) proxy.registry.forgetUnopened(session);
+    session.resume();
   };
   const done = () => {
     over();
@@ -76,15 +76,12 @@ function endAt(proxy: Parts<'pool' | 'registry' | 'client'>, request: ClientRequ
   };
   // A lost session was closed with its agent, which is not started for this, unless the session is being recovered or loaded.
   const wasClosed = (session.isLost || session.isTranscript) && capability === 'close';
-  const isUnderWay = session.toAgent.isHeld && (session.isLoading || session.isRecovering);
+  const isUnderWay = session.isLoading || operationOf(session.state, 'recovery')?.wait === 'awaited';
   if (wasClosed && !isUnderWay) return ended(done);
   const owned = detach(frame);
   const failed = (error: ProxyError) => ended(() => (wasClosed ? done() : proxy.client.fail(request, error)));
   agent.whenReady(() => {
     if (request.isAnswered) return ended(() => {}); // withdrawn before it could be sent
-    // A load failed meanwhile and the session ended with it; the load at the next agent has created another session of that id.
-    const other = proxy.registry.get(session.publicId);
-    if (other && other !== session) return ended(() => end.again(other, owned));
     if (!proxy.pool.single && !offers(agent.handshake?.result, 'sessionCapabilities', capability)) {
       instead();
       return ended(done);
@@ -97,7 +94,7 @@ function endAt(proxy: Parts<'pool' | 'registry' | 'client'>, request: ClientRequ
       onAnswer: (answer) =>
         ended(() => {
           if (answer.outcome === 'result') {
-            agent.refused.delete(session.nativeId); // the agent has no session of that id any more
+            agent.sessions.admit(session.nativeId); // the agent has no session of that id any more
             over();
           }
           passAnswer(proxy, request, session, answer, agent);
@@ -108,9 +105,10 @@ function endAt(proxy: Parts<'pool' | 'registry' | 'client'>, request: ClientRequ
 
 /** Answers everything under way or waiting in the session, then forgets it. A load still at the agent is late from now on. */
 function endSession(proxy: Parts<'pool' | 'registry' | 'client' | 'requests'>, session: Session): void {
-  const left = session.toAgent.empty(); // first: a change of agent releases the queue when it ends, and no frame may go on then
+  operationOf(session.state, 'load')?.op.abandon();
+  for (const prompt of session.queued?.takeAll() ?? []) proxy.client.succeed(prompt, CANCELLED);
   for (const turn of session.turns) proxy.client.succeed(turn, CANCELLED);
-  for (const waiting of left) {
+  for (const waiting of session.waiting.takeBeforeEnd()) {
     if (waiting.method === 'session/prompt') proxy.client.succeed(waiting, CANCELLED);
     else proxy.client.fail(waiting, failure('CANCELLED', [waiting.method]));
   }
@@ -141,17 +139,12 @@ export function closeAt(agent: Agent, nativeId: string, ways: readonly ('close' 
       agent.request(`session/${way}`, JSON.stringify({ sessionId: nativeId }), ignore);
 }
 
-const MAX_PARKED = 1000;
-
 /** Keeps the session for a later load, if its agent can neither close nor load. */
 export function park(session: Session): void {
   const { agent, nativeId, options } = session;
   const open = restingOf(session.state);
   if (open.kind !== 'open' || open.openParams === undefined || waysBack(agent.handshake?.result, 'session/resume').length > 0) return;
-  forgetParked(agent, nativeId);
-  agent.park.set(nativeId, { connection: agent.connection, open, options, ...suspended(session) });
-  const [oldest] = agent.park.size > MAX_PARKED ? agent.park.keys() : [];
-  if (oldest !== undefined) forgetParked(agent, oldest);
+  agent.sessions.park(nativeId, { connection: agent.connection, open, options, ...suspended(session) });
 }
 
 /** An isolated process ends with its session, and so do the session's tools. */
@@ -167,12 +160,8 @@ export function unpark(session: Session): Open | undefined {
   const resting = restingOf(session.state);
   if (resting.kind === 'open') return resting;
   if (resting.kind === 'lost') return undefined;
-  const kept = agent.park.get(nativeId);
-  if (!kept || kept.connection !== agent.connection) {
-    forgetParked(agent, nativeId);
-    return undefined;
-  }
-  agent.park.delete(nativeId);
+  const kept = agent.sessions.unpark(nativeId, agent.connection);
+  if (!kept) return undefined;
   const { open, options, attachment, bridged } = kept;
   session.options = options;
   session.servers.attachment = attachment;
@@ -180,16 +169,4 @@ export function unpark(session: Session): Open | undefined {
   attachment?.bind(session);
   bridged?.bind(session);
   return open;
-}
-
-/** The agent has another session of that id, or none. */
-export function forgetParked(agent: Agent, nativeId: string): void {
-  const kept = agent.park.get(nativeId);
-  agent.park.delete(nativeId);
-  kept?.attachment?.revoke();
-  kept?.bridged?.revoke();
-}
-
-export function forgetAllParked(agent: Agent): void {
-  for (const nativeId of [...agent.park.keys()]) forgetParked(agent, nativeId);
 }

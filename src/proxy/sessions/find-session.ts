@@ -32,7 +32,8 @@ export function probe(
     // Another request for it, or a list, may have found it first.
     const known = proxy.registry.find(sessionId);
     if (known) return { owner: known, candidates };
-    const [owner, another] = owners;
+    // The agent may have opened the session under another id since its list came.
+    const [owner, another] = owners.filter(({ agent }) => !goesByAnotherName(proxy, agent, sessionId));
     if (owner && another)
       return {
         owner: failure('SESSION_AMBIGUOUS', [sessionId, owners.map(({ agent }) => agent.name).join(', ')], { sessionId }),
@@ -45,7 +46,7 @@ export function probe(
   if (open === 0) return settle();
   for (const agent of listers)
     findInList(proxy, agent, sessionId, (found) => {
-      if (found && !goesByAnotherName(proxy, agent, sessionId)) owners.push({ agent, cwd: found.cwd });
+      if (found) owners.push({ agent, cwd: found.cwd });
       if (--open === 0) settle();
     });
 }

@@ -1,85 +1,88 @@
-// Frames that must wait hold up their own session, never the connection.
+// Frames from the client that their session does not admit yet. They hold up their own session, never the connection.
 import type { ClientPort, ClientRequest } from '../boundary.ts';
 
-export type Step = { readonly run: () => void; readonly request: ClientRequest | undefined; readonly bytes?: number };
+export type Step = {
+  readonly method: string;
+  readonly request: ClientRequest | undefined;
+  readonly bytes: number;
+  /** Takes the frame; called once the session admits it. */
+  readonly run: () => void;
+};
+type Waiting = { readonly step: Step; isBehindEnd: boolean };
 
 /** A class: closures of its own would be most of the memory of an idle session. */
 export class FrameQueue {
-  #isHeld = false;
-  #isRunning = false;
-  #holder: ClientRequest | undefined;
-  #steps: Step[] | undefined;
+  #waiting: Waiting[] = [];
   #bytes = 0;
+  #isRunning = false;
+  /** While a step runs: how many wait that came before it. */
+  #overtaken: number | undefined;
 
-  get isHeld(): boolean {
-    return this.#isHeld;
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
   }
   /** Bytes of the waiting frames. */
   get bytes(): number {
     return this.#bytes;
   }
-  /** `by` is the request that the others wait for. */
-  hold(by?: ClientRequest): void {
-    this.#isHeld = true;
-    this.#holder = by;
+  /** `isBehindEnd`: the session is being closed or deleted. */
+  wait(step: Step, isBehindEnd: boolean): void {
+    this.#waiting.push({ step, isBehindEnd });
+    this.#bytes += step.bytes;
   }
-  /** Runs the waiting steps in order, until one of them holds the queue again. */
-  release(): void {
-    this.#isHeld = false;
-    this.#holder = undefined;
-    // A step that holds and releases the queue at once is in this loop already. Nested calls for thousands of them would overflow the stack.
+  /** The step runs before all others. */
+  waitFirst(step: Step): void {
+    this.#waiting.unshift({ step, isBehindEnd: false });
+    this.#bytes += step.bytes;
+  }
+  /** Runs the steps that `mayRun` admits, in order. Behind one that must wait, only those go on that overtake. */
+  run(mayRun: (step: Step) => boolean, overtakes: (method: string) => boolean): void {
+    // A step that begins and ends an operation at once is in this loop already. Nested calls for thousands of them would overflow the stack.
     if (this.#isRunning) return;
     this.#isRunning = true;
     try {
-      while (!this.#isHeld) {
-        const next = this.#steps?.shift();
+      for (;;) {
+        const index = this.#waiting.findIndex(({ step }, at) => (at === 0 || overtakes(step.method)) && mayRun(step));
+        // Not by splice in front: that moves all the others.
+        const next = index === 0 ? this.#waiting.shift() : index < 0 ? undefined : this.#waiting.splice(index, 1)[0];
         if (!next) return;
-        this.#bytes -= next.bytes ?? 0;
-        if (!next.request?.isAnswered) next.run();
+        this.#bytes -= next.step.bytes;
+        this.#overtaken = index;
+        if (!next.step.request?.isAnswered) next.step.run();
       }
     } finally {
+      this.#overtaken = undefined;
       this.#isRunning = false;
     }
   }
-  /** Only while held. */
-  wait(step: Step): void {
-    this.#steps ??= [];
-    this.#steps.push(step);
-    this.#bytes += step.bytes ?? 0;
+  /** A close or delete begins: tells the frames that came before it from those behind it. */
+  markEnd(): void {
+    const before = this.#overtaken ?? this.#waiting.length;
+    for (const [at, one] of this.#waiting.entries()) one.isBehindEnd = at >= before;
   }
-  /** Only while held; runs before all others. */
-  waitFirst(step: Step): void {
-    this.#steps ??= [];
-    this.#steps.unshift(step);
-    this.#bytes += step.bytes ?? 0;
+  /** The session has ended: removes and returns the requests that came before the end. */
+  takeBeforeEnd(): readonly ClientRequest[] {
+    return this.#take(({ isBehindEnd }) => !isBehindEnd);
   }
   /** Removes and returns the waiting requests that match; the caller answers them. */
   withdraw(isMeant: (request: ClientRequest) => boolean): readonly ClientRequest[] {
-    if (!this.#steps) return [];
-    const meant = this.#steps.flatMap(({ request }) => (request && isMeant(request) ? [request] : []));
-    this.#keep(this.#steps.filter(({ request }) => !request || !isMeant(request)));
-    return meant;
+    return this.#take(({ step: { request } }) => request !== undefined && isMeant(request));
   }
   /** Removes one waiting step; false when it no longer waits. */
   remove(step: Step): boolean {
-    if (!this.#steps?.includes(step)) return false;
-    this.#keep(this.#steps.filter((one) => one !== step));
-    return true;
+    const count = this.#waiting.length;
+    this.#take((one) => one.step === step);
+    return this.#waiting.length < count;
   }
-  /** Removes and returns all requests, also the one that holds the queue. */
-  empty(): readonly ClientRequest[] {
-    const requests = [this.#holder, ...(this.#steps ?? []).map(({ request }) => request)].filter((request) => request !== undefined);
-    this.#keep([]);
-    this.#holder = undefined;
-    return requests;
-  }
-  #keep(steps: Step[]): void {
-    this.#steps = steps;
-    this.#bytes = steps.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
+
+  #take(isMeant: (one: Waiting) => boolean): readonly ClientRequest[] {
+    const taken = this.#waiting.filter(isMeant);
+    if (taken.length === 0) return [];
+    this.#waiting = this.#waiting.filter((one) => !taken.includes(one));
+    this.#bytes = this.#waiting.reduce((sum, { step }) => sum + step.bytes, 0);
+    return taken.flatMap(({ step: { request } }) => request ?? []);
   }
 }
-
-export const createFrameQueue = (): FrameQueue => new FrameQueue();
 
 /** A step that fails alone: a bug in it fails its request, and the steps behind it go on. */
 export function contained(client: ClientPort, request: ClientRequest | undefined, method: string, run: () => void): () => void {

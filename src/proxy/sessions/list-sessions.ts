@@ -7,6 +7,7 @@ import type { Binding } from '../../router/session-table.ts';
 import type { Frame, Span } from '../../wire/frame.ts';
 import { isDuplicate, member, memberAt, members, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
+import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
 import { agentOf } from '../agents/agent-pool.ts';
 import type { ClientRequest } from '../boundary.ts';
@@ -14,6 +15,8 @@ import type { Parts } from '../parts.ts';
 import { listed } from './find-session.ts';
 
 const LIST_MS = 5000;
+/** In place of an agent's cursor: our records were listed, and the agent has not been asked yet. */
+const REST = 'switchboard:rest';
 
 type Page = {
   readonly agent: string;
@@ -41,9 +44,36 @@ export function listSessions(proxy: Parts<'context' | 'pool' | 'registry' | 'cli
   for (const agent of listed) askForPage(proxy, agent, { ...filter, ...(cursor && { cursor: cursor.next[agent.name] }) }, arrived);
 }
 
-function askForPage(proxy: Parts<'context' | 'registry'>, agent: Agent, params: object, arrived: (page: Page) => void): void {
+type ListParams = { readonly cwd?: unknown; readonly cursor?: unknown };
+
+function askForPage(proxy: Parts<'context' | 'registry'>, agent: Agent, params: ListParams, arrived: (page: Page) => void): void {
   if (!offers(agent.handshake?.result, 'sessionCapabilities', 'list'))
     return arrived({ agent: agent.name, ...ownPage(proxy, agent, params), problem: undefined });
+  if (params.cursor === REST) return askForRest(proxy, agent, params, arrived);
+  const isPlain = Object.keys(params).every((key) => key === 'cwd' || key === '_meta'); // our records know no other filter
+  const own = agent.isReady || !isPlain ? undefined : ownPage(proxy, agent, params, true);
+  if (own === undefined || own.entries.length === 0) return askAgent(proxy, agent, params, LIST_MS, arrived);
+  // It starts now, so that it can tell the rest on the next page.
+  agent.start();
+  arrived({ agent: agent.name, entries: own.entries, next: REST, problem: undefined });
+}
+
+/** The agent's own list, after a page from our records: without the sessions on that page. */
+function askForRest(proxy: Parts<'context' | 'registry'>, agent: Agent, params: ListParams, arrived: (page: Page) => void): void {
+  const { cursor: _, ...filter } = params;
+  const told = new Set(ownPage(proxy, agent, filter).entries.map(({ sessionId }) => sessionId));
+  askAgent(proxy, agent, filter, agent.spec.timeouts.initializeMs, (page) =>
+    arrived({ ...page, entries: page.entries.filter(({ sessionId }) => !told.has(sessionId)) }),
+  );
+}
+
+function askAgent(
+  proxy: Parts<'context' | 'registry'>,
+  agent: Agent,
+  params: ListParams,
+  limitMs: number,
+  arrived: (page: Page) => void,
+): void {
   let isDone = false;
   const finish = (page: Omit<Page, 'agent'>) => {
     if (isDone) return;
@@ -52,7 +82,7 @@ function askForPage(proxy: Parts<'context' | 'registry'>, agent: Agent, params: 
     arrived({ agent: agent.name, ...page });
   };
   const failed = (problem: string) => finish({ entries: [], next: undefined, problem });
-  const abandon = proxy.context.clock.after(LIST_MS, () => failed(`no answer within ${LIST_MS} ms`));
+  const abandon = proxy.context.clock.after(limitMs, () => failed(`no answer within ${limitMs} ms`));
   agent.request('session/list', JSON.stringify(params), {
     onFail: (error) => failed(error.message),
     onAnswer(answer) {
@@ -112,13 +142,27 @@ function marked(entry: Buffer, agent: string): string {
   return `${entry.toString('utf8', 0, meta.start + 1)}${ours}${separator}${entry.toString('utf8', meta.start + 1)}`;
 }
 
+/** A single agent's own list: only the ids that clients know by another name are replaced. */
+export function listPatches({ context, registry }: Parts<'context' | 'registry'>, agent: Agent, answer: Frame): readonly Patch[] {
+  const aliases = new Map<string, string>();
+  for (const { agent: owner, nativeId, sessionId } of context.log.records().values())
+    if (owner === agent.name) aliases.set(nativeId, sessionId); // the newest record comes last
+  return listed(answer).flatMap(({ start }) => {
+    const span = member(answer.bytes, start, 'sessionId');
+    const nativeId = stringAt(answer.bytes, span);
+    const publicId = nativeId === undefined ? undefined : (registry.bindingAt(agent, nativeId)?.publicId ?? aliases.get(nativeId));
+    return !span || publicId === undefined || publicId === nativeId ? [] : [{ span, text: JSON.stringify(publicId) }];
+  });
+}
+
 const OWN_PAGE = 200;
 
-/** For an agent that cannot list: our own records, newest first, page by page. */
+/** Our own records, newest first, page by page: for an agent that cannot list, or has not started yet. */
 function ownPage(
   proxy: Parts<'context'>,
   agent: Agent,
-  { cwd, cursor }: { cwd?: unknown; cursor?: unknown },
+  { cwd, cursor }: ListParams,
+  isPreliminary = false,
 ): Omit<Page, 'agent' | 'problem'> {
   const stats = proxy.context.transcripts?.stats();
   const all = [...proxy.context.log.records().values()]
@@ -139,7 +183,7 @@ function ownPage(
   return {
     entries: page.map((entry) => ({
       ...{ sessionId: entry.sessionId, updatedAt: entry.updatedAt },
-      text: JSON.stringify({ ...entry, _meta: { [META_KEY]: { agent: agent.name } } }),
+      text: JSON.stringify({ ...entry, _meta: { [META_KEY]: { agent: agent.name, ...(isPreliminary && { fromRecord: true }) } } }),
     })),
     next: from + OWN_PAGE < all.length ? page.at(-1)?.sessionId : undefined,
   };

@@ -1,5 +1,4 @@
 // session/load and session/resume.
-import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { failure, ProxyError } from '../../errors.ts';
 import { type WayBack, waysBack } from '../../router/capabilities.ts';
@@ -13,15 +12,16 @@ import type { Parts, ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
 import { errorPatches, isAuthRequired, toNative } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
+import { expectLateReplay } from '../turns/late-replay.ts';
+import { restartShown } from '../turns/shown-history.ts';
 import { closeAt, discardSession } from './close-session.ts';
 import { announceCommand } from './config-options.ts';
 import { goesByAnotherName, probe } from './find-session.ts';
-import { contained } from './frame-queue.ts';
-import { lacking, missingFor, moreDirectories, noteServers, record } from './open-params.ts';
+import { directoriesIn, isCwdUsable, lacking, missingFor, moreDirectories, noteServers, record } from './open-params.ts';
 import { openedPatches } from './open-session.ts';
 import { releaseEarly } from './opening.ts';
 import { loadFromRecord, replayTranscript } from './replay-transcript.ts';
-import { type Session, waitsForEnd } from './session.ts';
+import type { Session } from './session.ts';
 import {
   beginLoad,
   type Load,
@@ -36,7 +36,7 @@ import {
 
 /** For a session whose agent is known. Prompts wait for the load; a replay passes at once. */
 export function loadSession(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
-  loadAt(proxy, request, session, proxy.pool.single ? detach(frame) : withServerList(detach(frame)), {
+  loadAt(proxy, request, session, withServerList(detach(frame)), {
     failed: (error) => proxy.client.fail(request, error),
     refused: (answer) => proxy.client.pass(request, answer, errorPatches(proxy, session.agent, answer, session)),
   });
@@ -48,10 +48,10 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
   const { agent } = session;
   const params = frame.body && textOf(frame.bytes, frame.body);
   const roots = rootsFor(proxy, params);
+  if (agent.isContained) agent.confineTo(directoriesIn(params));
   session.advance(namedByClient);
   releaseEarly(proxy, agent, session.nativeId); // frames held while nobody had named the session come first
-  session.toAgent.hold(request);
-  const op: Load = { operation: 'load' };
+  const op: Load = { operation: 'load', abandon: () => proxy.client.fail(request, failure('CANCELLED', [request.method])) };
   session.advance((state) => beginLoad(loadable(state), op));
   /** The agent opened the session. If a close overtook the load on its way to the agent, the load is late. */
   const opened = (next: LoadEnd, instead: () => void, then: () => void) => {
@@ -62,24 +62,24 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
       if (!agent.sessions.has(nativeId)) closeAt(agent, nativeId, ['close']);
       otherwise.failed(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
     }
-    session.toAgent.release();
+    session.resume();
   };
   const notOpened = (then: () => void) => {
     let isUnwanted = false;
     const isSettled = session.settle(op, (now) => {
       isUnwanted = now.isUnwanted;
-      return loadFailed(now, session.origin);
+      // An agent that has a request open there is opening a session under that id.
+      return loadFailed(now, proxy.requests.isAsking(session) ? 'agent' : session.origin);
     });
     if (isSettled && session.isClosed) proxy.registry.forgetUnopened(session);
     if (isUnwanted) discardSession(proxy, agent, session.nativeId);
     then();
-    session.toAgent.release();
+    session.resume();
   };
   const failed = (error: ProxyError) => notOpened(() => otherwise.failed(error));
   agent.whenReady(() => {
     if (request.isAnswered) return failed(failure('CANCELLED', [request.method])); // closed or withdrawn before it could be sent
-    const problem =
-      (proxy.pool.single ? undefined : whyNot(request, session, frame, params)) ?? proxy.context.enforcement?.refusesServers(agent, params);
+    const problem = whyNot(proxy, request, session, frame, params) ?? proxy.context.enforcement?.refusesServers(agent, params);
     if (problem) return failed(problem);
     const ways = waysOf(proxy, request, agent);
     if (ways.length === 0) return loadFromRecord(proxy, request, session, { opened: (next, then) => opened(next, () => {}, then), failed });
@@ -93,6 +93,9 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
     const isReplayed = method === 'session/load';
     const replay = isReplayed ? (isOtherWay ? 'withheld' : 'shown') : undefined;
     session.settle(op, (now) => loadSent(now, replay, roots));
+    const { shown } = session;
+    if (isReplayed) restartShown(proxy, session);
+    session.lateReplay = undefined; // of an earlier load
     const native = toNative(session);
     serversFor(proxy, agent, params, (servers) => {
       agent.forward(frame, {
@@ -121,14 +124,15 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
               closeAt(agent, session.nativeId, ['close']);
               proxy.registry.forget(session);
             }
-            return session.toAgent.release();
+            return session.resume();
           }
           opened(
-            (now) => loaded(now, { openParams: params, roots }),
+            (now) => loaded(now, { openParams: params, roots }, () => isBegun(proxy, session)),
             servers.revoke,
             () => {
               releaseEarly(proxy, agent, session.nativeId);
               remember(proxy, session, frame);
+              if (isReplayed) expectLateReplay(proxy, session, isOtherWay, shown);
               if (isOtherWay && method === 'session/resume') replayTranscript(proxy, session);
               proxy.client.pass(request, answer, openedPatches(proxy, session, answer));
               if (!proxy.pool.single) announceCommand(proxy, session);
@@ -141,11 +145,28 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
   }
 }
 
-function whyNot(request: ClientRequest, session: Session, frame: Frame, params: string | undefined): ProxyError | undefined {
+/** Transcripts are kept at least this long. */
+const KEPT_MS = 24 * 3600 * 1000;
+
+/** A client may reload a session that it has only opened (acpx does). What we did not record from its beginning has begun. */
+function isBegun({ context }: Parts<'context'>, { recordId }: Session): boolean {
+  const record = context.log.records().get(recordId);
+  const created = Date.parse(record?.created ?? record?.at ?? '');
+  const isRecent = Date.parse(context.clock.now()) - created < KEPT_MS;
+  return !context.transcripts || !isRecent || context.transcripts.stats().has(recordId);
+}
+
+function whyNot(
+  proxy: Parts<'pool' | 'context'>,
+  request: ClientRequest,
+  session: Session,
+  frame: Frame,
+  params: string | undefined,
+): ProxyError | undefined {
   const { agent } = session;
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
-  if (cwd !== undefined && !path.isAbsolute(cwd)) return failure('CWD_RELATIVE', [request.method]);
-  const missing = missingFor(agent, params);
+  if (cwd !== undefined && !isCwdUsable(proxy, cwd)) return failure('CWD_RELATIVE', [request.method]);
+  const missing = proxy.pool.single ? undefined : missingFor(agent, params);
   return missing ? lacking(request, agent, missing) : undefined;
 }
 
@@ -167,8 +188,8 @@ function renamed(frame: Frame, method: string): Patch[] {
 /** A stored session is in use again, perhaps from another directory, perhaps for the first time through this proxy. */
 function remember(proxy: Parts<'context' | 'registry'>, session: Session, frame: Frame): void {
   proxy.registry.reopened(session, stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd')) ?? session.cwd);
-  const { publicId, agent, cwd } = session;
-  const kept = proxy.context.log.records().get(publicId);
+  const { recordId, agent, cwd } = session;
+  const kept = proxy.context.log.records().get(recordId);
   const isSame =
     kept?.agent === agent.name &&
     kept.cwd === cwd &&
@@ -176,18 +197,24 @@ function remember(proxy: Parts<'context' | 'registry'>, session: Session, frame:
   if (!isSame) record(proxy, session);
 }
 
-/** For an unknown id: asks the agents, then tries those that cannot list. */
-export function loadUnknown(proxy: ProxyParts, request: ClientRequest, sessionId: string, frame: Frame): void {
+/** For an unknown id: asks the agents, then tries those that cannot list. `loadIn` takes the frame once its session is known. */
+export function loadUnknown(
+  proxy: ProxyParts,
+  request: ClientRequest,
+  sessionId: string,
+  frame: Frame,
+  loadIn: (session: Session, frame: Frame) => void,
+): void {
   const owned = detach(frame);
   probe(proxy, sessionId, request, ({ owner, candidates }) => {
     if (request.isAnswered) return; // withdrawn meanwhile
     if (owner instanceof ProxyError) return proxy.client.fail(request, owner);
-    if (owner) return loadInTurn(proxy, request, owner, owned);
+    if (owner) return loadIn(owner, owned);
     const next = ([agent, ...others]: readonly Agent[]): void => {
       if (request.isAnswered) return;
       // Another agent may have opened a session of that id meanwhile: then that session is meant.
       const opened = proxy.registry.get(sessionId);
-      if (opened) return loadInTurn(proxy, request, opened, owned);
+      if (opened) return loadIn(opened, owned);
       if (!agent) return proxy.client.fail(request, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
       if (goesByAnotherName(proxy, agent, sessionId)) return next(others);
       const session = proxy.registry.use(sessionId, agent, undefined);
@@ -196,15 +223,4 @@ export function loadUnknown(proxy: ProxyParts, request: ClientRequest, sessionId
     };
     next(candidates);
   });
-}
-
-/** Waits for the current operation of the session, but never for a close under way: the agent would open a session that nobody knows. */
-function loadInTurn(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
-  const run = () => {
-    if (!session.isClosed) loadInTurn(proxy, request, session, frame);
-    else loadUnknown(proxy, request, session.publicId, frame);
-  };
-  const step = { request, run: contained(proxy.client, request, request.method, run) };
-  if (session.toAgent.isHeld) session.toAgent.wait(step);
-  else if (!waitsForEnd(session, step)) loadSession(proxy, request, session, frame);
 }

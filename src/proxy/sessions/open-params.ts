@@ -1,6 +1,8 @@
 // Reads the params that open a session: fields that not every agent supports, and MCP servers inside the client.
+import path from 'node:path';
 import { failure, type ProxyError } from '../../errors.ts';
 import { offers } from '../../router/capabilities.ts';
+import type { SessionRecord } from '../../store/sessions/session-store.ts';
 import { elements, member, stringAt } from '../../wire/json-path.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ClientRequest } from '../boundary.ts';
@@ -40,18 +42,47 @@ export function moreDirectories(openParams: string | undefined): readonly string
   return given.filter((one): one is string => typeof one === 'string');
 }
 
-/** Records the session for later processes. `toolServer` is for a session whose tools are not attached yet. */
-export function record(
-  proxy: Parts<'context'>,
-  { publicId, agent, nativeId, cwd, openParams, usedServers, delegation }: Session,
-  toolServer = usedServers?.attachment?.toolServer,
-): void {
-  if (delegation) return; // its public id is the parent's
+/**
+ * Several agents need an absolute `cwd` to choose by; a policy and our workspace need one to judge paths by. Without them, a single agent
+ * decides.
+ */
+export function isCwdUsable({ pool, context }: Parts<'pool' | 'context'>, cwd: string | undefined): boolean {
+  const isNeeded = !pool.single || context.enforcement !== undefined || (pool.initializeParams?.served.size ?? 0) > 0;
+  return !isNeeded || (cwd !== undefined && path.isAbsolute(cwd));
+}
+
+/** All directories of a session, `cwd` first. None if the params cannot be read: the agent refuses them. */
+export function directoriesIn(openParams: string | undefined): readonly string[] {
+  try {
+    const params = (openParams === undefined ? null : JSON.parse(openParams)) as { cwd?: unknown } | null;
+    const all = [params?.cwd, ...moreDirectories(openParams)];
+    return all.filter((one): one is string => typeof one === 'string' && path.isAbsolute(one));
+  } catch {
+    return [];
+  }
+}
+
+type Recorded = Pick<Session, 'recordId' | 'nativeId' | 'cwd' | 'openParams'> & { readonly agent: Pick<Agent, 'name'> };
+
+/** The record of a session, for later processes. `toolServer` is undefined for a session without host tools. */
+export function recordOf(
+  { recordId, agent, nativeId, cwd, openParams }: Recorded,
+  at: string,
+  toolServer: NonNullable<NonNullable<Session['usedServers']>['attachment']>['toolServer'] | undefined,
+): SessionRecord {
   const { transport, state } = toolServer ?? {};
+  const isTaken = state === 'listed' || state === 'called';
+  const names = isTaken ? { names: toolServer?.tools().map(({ name }) => name) } : {};
   const more = moreDirectories(openParams);
-  proxy.context.log.append({
-    ...{ sessionId: publicId, agent: agent.name, nativeId, ...(cwd !== undefined && { cwd }), at: proxy.context.clock.now() },
+  return {
+    ...{ sessionId: recordId, agent: agent.name, nativeId, ...(cwd !== undefined && { cwd }), at },
     ...(more.length > 0 && { additionalDirectories: more }),
-    ...(transport !== undefined && state !== undefined && { tools: { transport, state } }),
-  });
+    ...(transport !== undefined && state !== undefined && { tools: { transport, state, ...names } }),
+  };
+}
+
+/** Records the session as it is now. */
+export function record({ context }: Parts<'context'>, session: Session): void {
+  if (session.delegation) return; // its public id is the parent's
+  context.log.append(recordOf(session, context.clock.now(), session.usedServers?.attachment?.toolServer));
 }

@@ -1,5 +1,4 @@
 // session/new and session/fork.
-import path from 'node:path';
 import { META_KEY } from '../../acp/shapes.ts';
 import { failure, ProxyError } from '../../errors.ts';
 import { chooseAgent } from '../../router/route.ts';
@@ -14,27 +13,30 @@ import type { Parts, ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
 import { errorPatches, toNative, toPublic } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
-import { discardSession, forgetParked } from './close-session.ts';
+import { restartShown } from '../turns/shown-history.ts';
+import { discardSession } from './close-session.ts';
 import { announceCommand, withOurOptions } from './config-options.ts';
-import { lacking, missingFor, noteServers, record } from './open-params.ts';
+import { directoriesIn, isCwdUsable, lacking, missingFor, noteServers, record, recordOf } from './open-params.ts';
 import { beginOpening, openedId, releaseEarly } from './opening.ts';
 import type { Session } from './session.ts';
 
 export function newSession(proxy: ProxyParts, request: ClientRequest, frame: Frame): void {
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
-  if (proxy.pool.single) return openAt(proxy, proxy.pool.place(proxy.pool.single), request, frame, { cwd });
+  const placed = (agent: Agent) => proxy.pool.place(agent, directoriesIn(frame.body && textOf(frame.bytes, frame.body)));
+  if (!isCwdUsable(proxy, cwd)) return proxy.client.fail(request, failure('CWD_RELATIVE', [request.method]));
+  if (proxy.pool.single) return openAt(proxy, placed(proxy.pool.single), request, frame, { cwd });
   const params = readBody(frame);
   if (!params.ok) return proxy.client.fail(request, failure('AMBIGUOUS', [params.reason]));
-  if (cwd === undefined || !path.isAbsolute(cwd)) return proxy.client.fail(request, failure('CWD_RELATIVE', ['session/new']));
   const { _meta } = (params.value ?? {}) as Record<string, unknown>;
   const asked = (_meta as Record<string, { agent?: unknown } | null | undefined> | null | undefined)?.[META_KEY]?.agent;
-  const chosen = chooseAgent(proxy.pool.choice, asked, cwd);
+  const chosen = chooseAgent(proxy.pool.choice, asked, cwd as string);
   if (chosen instanceof ProxyError) return proxy.client.fail(request, chosen);
-  openAt(proxy, proxy.pool.place(proxy.pool.get(chosen) as Agent), request, frame, { cwd });
+  openAt(proxy, placed(proxy.pool.get(chosen) as Agent), request, frame, { cwd });
 }
 
 export function forkSession(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd')) ?? session.cwd;
+  if (!isCwdUsable(proxy, cwd)) return proxy.client.fail(request, failure('CWD_RELATIVE', [request.method]));
   openAt(proxy, session.agent, request, frame, { cwd, parent: session });
 }
 
@@ -47,7 +49,7 @@ function openAt(
   about: { readonly cwd: string | undefined; readonly parent?: Session },
 ): void {
   const settleOpening = beginOpening(proxy, agent);
-  const owned = proxy.pool.single ? detach(frame) : withServerList(detach(frame));
+  const owned = withServerList(detach(frame));
   const openParams = owned.body && textOf(owned.bytes, owned.body);
   const failed = (error: ProxyError) => void settleOpening(() => proxy.client.fail(request, error));
   agent.whenReady(() => {
@@ -81,9 +83,16 @@ function openAt(
               return discardSession(proxy, agent, nativeId);
             }
             const by = { openParams, roots, agentLocked: about.parent !== undefined };
-            forgetParked(agent, nativeId);
-            const session = proxy.registry.open(agent, nativeId, about.cwd, by);
-            record(proxy, session, servers.toolServer);
+            agent.sessions.forgetParked(nativeId);
+            let isRecorded = false;
+            const claim = (recordId: string, isKnown: boolean): boolean => {
+              const opened = { recordId, agent, nativeId, cwd: about.cwd, openParams };
+              isRecorded = proxy.context.log.claim(recordOf(opened, proxy.context.clock.now(), servers.toolServer), isKnown);
+              return isRecorded;
+            };
+            const session = proxy.registry.open(agent, nativeId, about.cwd, by, claim);
+            restartShown(proxy, session);
+            if (!isRecorded) record(proxy, session);
             proxy.client.pass(request, answer, openedPatches(proxy, session, answer));
             releaseEarly(proxy, agent, nativeId);
             if (!proxy.pool.single) announceCommand(proxy, session);

@@ -16,14 +16,14 @@ import type { ProxyParts } from '../parts.ts';
  */
 export function beginOpening(proxy: ProxyParts, agent: Agent): (then: () => void) => boolean {
   let isSettled = false;
-  agent.openings++;
+  agent.sessions.openingBegins();
   return (then) => {
     if (isSettled) return false;
     isSettled = true;
-    agent.openings--;
+    agent.sessions.openingEnds();
     then();
     // With no opening left, frames still held belong to sessions that the agent made itself.
-    if (agent.openings === 0) for (const nativeId of [...agent.early.keys()]) releaseEarly(proxy, agent, nativeId);
+    if (!agent.sessions.isOpening) for (const nativeId of agent.sessions.earlyIds()) releaseEarly(proxy, agent, nativeId);
     proxy.pool.vacate(agent);
     return true;
   };
@@ -35,18 +35,15 @@ export const openedId = (answer: Frame): string | undefined =>
 
 /** Passes the frames held for one session, now that the client knows it. */
 export function releaseEarly(proxy: ProxyParts, agent: Agent, nativeId: string): void {
-  const held = agent.early.get(nativeId);
-  if (!held) return;
-  agent.early.delete(nativeId);
-  for (const { start, end } of held) agent.earlyBytes -= end - start;
-  for (const frame of held) fromAgent(proxy, agent, frame);
+  for (const frame of agent.sessions.takeEarly(nativeId)) fromAgent(proxy, agent, frame);
 }
 
 /** How long a change of agent or a delegation waits for the other agent, which may have to be started first. */
 export const openingLimitMs = ({ spec }: Agent): number => 2 * spec.timeouts.initializeMs;
 
 export function notOpened(agent: Agent): ProxyError {
-  const { stderrTail } = agent.health();
-  const data = { agent: agent.name, reason: 'no_session', stderr: stderrTail.slice(-STDERR_LINES) };
-  return failure('SESSION_NOT_OPENED', [agent.name, openingLimitMs(agent), summaryLine(stderrTail)], data);
+  const limitMs = openingLimitMs(agent);
+  const data = { agent: agent.name, reason: 'no_session', stderr: agent.health().stderrTail.slice(-STDERR_LINES) };
+  // Earlier lines are about other sessions.
+  return failure('SESSION_NOT_OPENED', [agent.name, limitMs, summaryLine(agent.connection?.stderrTail(limitMs) ?? [])], data);
 }

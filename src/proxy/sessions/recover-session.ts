@@ -8,9 +8,10 @@ import type { Parts, ProxyParts } from '../parts.ts';
 import { isAuthRequired } from '../rewrite.ts';
 import { type SessionServers, serversFor } from '../tools/session-servers.ts';
 import { revokeAttachment } from '../tools/session-tools.ts';
+import { expectLateReplay } from '../turns/late-replay.ts';
 import { notifyInSession } from '../turns/session-message.ts';
 import { endOpenWork } from '../turns/tool-calls.ts';
-import { closeAt, forgetAllParked } from './close-session.ts';
+import { closeAt } from './close-session.ts';
 import { announceOptions } from './config-options.ts';
 import type { Session } from './session.ts';
 import {
@@ -21,8 +22,8 @@ import {
   recovered,
   recoveryAnswered,
   recoveryFailed,
-  recoveryOverdue,
   recoveryRequested,
+  recoveryWait,
   replayEnded,
 } from './session-state.ts';
 
@@ -33,8 +34,7 @@ export function loseSessions(proxy: ProxyParts, agent: Agent): void {
     session.advance((state) => lose(state, session.turns.size > 0));
     revokeAttachment(session);
   }
-  forgetAllParked(agent);
-  agent.refused.clear(); // the next process starts in its own mode
+  agent.sessions.processEnded();
 }
 
 type Done = Parameters<Recovery['join']>[0];
@@ -48,7 +48,7 @@ const WAITS = 2;
 export function recoverSession(proxy: ProxyParts, session: Session, done: Done): void {
   const { agent, publicId, state } = session;
   if (!agent.spec.restart.enabled) return done(failure('AGENT_NOT_RESTARTED', [agent.name], { sessionId: publicId, agent: agent.name }));
-  if (state.kind === 'recovering' && !state.overdue) state.op.join(done);
+  if (state.kind === 'recovering' && state.wait !== 'overdue') state.op.join(done);
   else if (mayRecover(state)) attemptRecovery(proxy, session, state, done);
   else done(undefined);
 }
@@ -58,7 +58,7 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
   const { agent, publicId } = session;
   const about = { sessionId: publicId, agent: agent.name, reason: 'session_lost' };
   const limitMs = Math.max(agent.spec.timeouts.initializeMs, LEAST_MS);
-  let waiting: Done[] = [first];
+  let waiting: Done | undefined = first;
   let waits = 0;
   let asked: WayBack | undefined;
   let abandon = () => {};
@@ -69,15 +69,16 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
       isActive = true;
     },
     join(done) {
-      waiting.push(done);
-      if (waiting.length === 1) giveTime();
+      waiting = done;
+      session.settle(op, (now) => recoveryWait(now, 'awaited'));
+      giveTime();
     },
   };
   const answerWaiting = (error: ProxyError | undefined): void => {
     abandon();
-    const all = waiting;
-    waiting = [];
-    for (const done of all) done(error);
+    const done = waiting;
+    waiting = undefined;
+    done?.(error);
   };
   const over = (error: ProxyError | undefined): void => {
     session.settle(op, recoveryFailed);
@@ -90,8 +91,9 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
     isActive = false;
     abandon = proxy.context.clock.after(limitMs, () => {
       if (isActive) return giveTime();
-      if (++waits === WAITS) session.settle(op, recoveryOverdue);
-      answerWaiting(failure('SESSION_NOT_BACK', [publicId, agent.name, asked ?? '', limitMs], about));
+      const wait = ++waits < WAITS ? 'unawaited' : 'overdue';
+      session.settle(op, (now) => recoveryWait(now, wait));
+      answerWaiting(failure('SESSION_NOT_BACK', [publicId, agent.name, asked ?? '', limitMs], { ...about, reason: 'session_not_back' }));
     });
   };
   const attempt = ([method, ...others]: readonly WayBack[]): void => {
@@ -113,8 +115,8 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
         onAnswer(answer) {
           if (answer.outcome !== 'error') return answered(answer, servers);
           servers.revoke();
-          if (others.length > 0 && waiting.length > 0 && !isAuthRequired(answer) && !session.isClosing) return attempt(others);
-          lost(stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'message')) ?? 'it refused');
+          if (others.length > 0 && waiting && !isAuthRequired(answer) && !session.isClosing) return attempt(others);
+          lost(reasonIn(answer));
         },
       });
     });
@@ -127,6 +129,7 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
     });
     if (isCurrent) {
       servers.bind(session);
+      if (asked === 'session/load') expectLateReplay(proxy, session, true, session.shown);
       reportRecovery(proxy, session, answer, wasInTurn);
     } else {
       servers.revoke();
@@ -137,6 +140,13 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
   };
   session.advance(() => beginRecovery(from, op));
   agent.whenReady(() => attempt(waysBack(agent.handshake?.result, 'session/resume')), over);
+}
+
+/** The agent's own words. Many put the reason into `data.details`, under a message that says nothing. */
+function reasonIn({ bytes, body }: Frame): string {
+  const message = stringAt(bytes, memberAt(bytes, body, 'message'));
+  const details = stringAt(bytes, memberAt(bytes, body, 'data', 'details')) ?? stringAt(bytes, memberAt(bytes, body, 'data'));
+  return [message, details].filter((part) => part !== undefined).join(': ') || 'it refused';
 }
 
 function reportRecovery(proxy: Parts<'pool' | 'client'>, session: Session, answer: Frame, wasInTurn: boolean): void {

@@ -6,7 +6,7 @@ import type { Agent } from '../agents/agent.ts';
 import { type AgentPool, agentOf } from '../agents/agent-pool.ts';
 import type { DelegatedSession } from '../tools/delegation.ts';
 import { createDiscovered, createSession, type Session } from './session.ts';
-import { end, type OpenedWith, opened } from './session-state.ts';
+import { end, type OpenedWith, opened, restingOf } from './session-state.ts';
 
 type TerminalOwner = { readonly agent: Agent; readonly sessionId: string | undefined };
 type StoredSession = { readonly agent: string; readonly nativeId: string; readonly cwd?: string | undefined };
@@ -15,6 +15,10 @@ export type RegistryDeps = {
   readonly pool: () => Pick<AgentPool, 'single' | 'get' | 'place' | 'processesOf' | 'vacate'>;
   /** A session that an earlier process opened. */
   readonly stored: (publicId: string) => StoredSession | undefined;
+  /** A session of any client or process has or had that id. */
+  readonly isUsed: (publicId: string) => boolean;
+  /** The record of that id belongs to a session of another agent: the id under which the session of this agent is recorded. */
+  readonly recordApart: (publicId: string, agent: Agent) => string;
   /** The client still has an open request under that id: another session must not get the id. */
   readonly isAskedUnder: (publicId: string) => boolean;
   /** The requests of one session belong to the other from now on. */
@@ -28,7 +32,8 @@ export type RegistryDeps = {
 export type Found = { readonly owner: Session | ProxyError | undefined; readonly candidates: readonly Agent[] };
 type Waiting = (found: () => Found) => void;
 
-const MAX_ENDED = 10_000;
+const listOf = (cwd: string | undefined): readonly string[] => (cwd === undefined ? [] : [cwd]);
+
 const MAX_SESSIONS = 10_000;
 
 export class SessionRegistry {
@@ -59,8 +64,15 @@ export class SessionRegistry {
     const binding = this.#table.find(publicId) ?? this.#recall(publicId);
     const pool = this.#deps.pool();
     const agent = binding && pool.get(agentOf(binding.agent));
-    if (binding && agent) return this.#add(createSession(publicId, pool.place(agent), binding.nativeId, binding.cwd));
-    if (pool.single) return this.use(publicId, pool.single, undefined);
+    if (binding && agent)
+      return this.#add(createSession(publicId, pool.place(agent, listOf(binding.cwd), publicId), binding.nativeId, binding.cwd));
+    const successor = binding ? undefined : this.#successorOf(publicId);
+    if (successor) return failure('SESSION_SUPERSEDED', [publicId, agentOf(successor.agent), successor.publicId], { sessionId: publicId });
+    if (pool.single) {
+      const session = this.use(publicId, pool.single, undefined);
+      if (binding) session.recordId = this.#deps.recordApart(publicId, pool.single);
+      return session;
+    }
     if (binding) return failure('SESSION_ORPHANED', [publicId, binding.agent], { sessionId: publicId, agent: binding.agent });
     return undefined;
   }
@@ -83,22 +95,36 @@ export class SessionRegistry {
   }
   /** A session that the client uses by the id its agent gave it, or that is looked for at that agent. */
   use(sessionId: string, agent: Agent, cwd: string | undefined): Session {
-    return this.#add(createSession(sessionId, this.#deps.pool().place(agent), sessionId, cwd));
+    return this.#add(createSession(sessionId, this.#deps.pool().place(agent, listOf(cwd), sessionId), sessionId, cwd));
   }
-  /** The agent has opened a session under that id, which we may have heard of before: it is the same session. */
-  open(agent: Agent, nativeId: string, cwd: string | undefined, by: OpenedWith): Session {
-    const { publicId } = this.#table.mint(agent.id, nativeId, cwd);
+  /**
+   * The agent has opened a session under that id. If its process has named the session before, it is the same one. If an earlier process had
+   * a session of that id, this is another. `claim` takes a public id for good; `isKnown`: the client may know the session by it already.
+   */
+  open(
+    agent: Agent,
+    nativeId: string,
+    cwd: string | undefined,
+    by: OpenedWith,
+    claim: (publicId: string, isKnown: boolean) => boolean,
+  ): Session {
     const known = agent.sessions.get(nativeId);
-    const session = this.#add(known?.publicId === publicId ? known : createSession(publicId, agent, nativeId, cwd));
-    agent.ended.delete(nativeId);
+    const isSame = known !== undefined && !known.delegation && (restingOf(known.state).kind === 'open' || claim(known.publicId, true));
+    if (known && !isSame) this.#drop(known);
+    // A request that looks for an id means a session that existed before, not this one.
+    const { publicId } = isSame ? known : this.#table.mint(agent.id, nativeId, cwd, (id) => this.#lookups.has(id) || !claim(id, false));
+    const session = this.#add(isSame ? known : createSession(publicId, agent, nativeId, cwd));
+    agent.sessions.reopened(nativeId);
     session.advance((state) => opened(state, by));
     session.cwd = cwd;
+    if (known && !isSame) this.#superseded(known);
     return session;
   }
   /** A session that its agent has made itself, under an id that no session of another agent or process has. */
   discover(agent: Agent, nativeId: string): Session {
-    const { publicId } =
-      agent.openings > 0 ? this.#table.mint(agent.id, nativeId, undefined) : this.#table.adopt(agent.id, nativeId, undefined);
+    const { publicId } = agent.sessions.isOpening
+      ? this.#table.mint(agent.id, nativeId, undefined, this.#deps.isUsed)
+      : this.#table.adopt(agent.id, nativeId, undefined, this.#deps.isUsed);
     this.#limitDiscovered(agent);
     return this.#add(createDiscovered(publicId, agent, nativeId));
   }
@@ -110,14 +136,14 @@ export class SessionRegistry {
     const discovered = agent.sessions.get(nativeId);
     if (discovered) this.#replace(discovered, child);
     agent.sessions.set(nativeId, child);
-    agent.ended.delete(nativeId);
+    agent.sessions.reopened(nativeId);
     return child;
   }
   /** A load has opened the session again, perhaps from another directory. */
   reopened(session: Session, cwd: string | undefined): void {
     const { publicId, nativeId, agent } = session;
     session.cwd = cwd;
-    agent.ended.delete(nativeId);
+    agent.sessions.reopened(nativeId);
     this.#table.claim(publicId, agent.id, nativeId, cwd);
   }
   /** The session is at another agent now. It has been left at the one before. */
@@ -125,7 +151,7 @@ export class SessionRegistry {
     session.agent = agent;
     session.nativeId = nativeId;
     this.#add(session);
-    agent.ended.delete(nativeId);
+    agent.sessions.reopened(nativeId);
   }
   /** From now on the agent's frames of that session are for nobody. */
   leave(session: Session): void {
@@ -155,11 +181,7 @@ export class SessionRegistry {
   }
   /** Frames of that id are for nobody until the agent has answered that it is open again. */
   markEnded(agent: Agent, nativeId: string): void {
-    for (const oldest of agent.ended.keys()) {
-      if (agent.ended.size < MAX_ENDED) break;
-      agent.ended.delete(oldest);
-    }
-    agent.ended.set(nativeId, agent.generation);
+    agent.sessions.markEnded(nativeId, agent.generation);
   }
 
   /** The id of a session that a list or an update names: an alias if another agent has a session of that id. */
@@ -236,6 +258,18 @@ export class SessionRegistry {
       if (agent.sessions.size < MAX_SESSIONS) return;
       if (discovered.isDiscovered && !this.#deps.isWaiting(discovered)) this.forgetDiscovered(discovered);
     }
+  }
+  /** Its agent has given the id to another session: frames that wait are looked up again, and refused. */
+  #superseded(session: Session): void {
+    this.#deps.ended(session);
+    session.resume();
+  }
+  /** The session in use that has the agent's id of a stored session. */
+  #successorOf(publicId: string): Binding | undefined {
+    const stored = this.#deps.stored(publicId);
+    const agent = stored && this.#deps.pool().get(stored.agent);
+    const binding = agent && this.bindingAt(agent, stored.nativeId);
+    return binding?.isLive && binding.publicId !== publicId ? binding : undefined;
   }
   #recall(publicId: string): Binding | undefined {
     const stored = this.#deps.stored(publicId);

@@ -1,6 +1,7 @@
-// The states of a session, and every transition between them. A transition takes only the states it may start from, so an illegal one does
-// not compile. An operation (load, recovery, change of agent, close) is a ticket: the state holds its object as long as it may still
-// finish. Once the state no longer holds it, the operation is late and must clean up after itself.
+// The states of a session, every transition between them, and which frames from the client a state admits. A transition takes only the
+// states it may start from, so an illegal one does not compile. An operation (load, recovery, change of agent, close) is a ticket: the
+// state holds its object as long as it may still finish. Once the state no longer holds it, the operation is late and must clean up after
+// itself.
 import type { ProxyError } from '../../errors.ts';
 import type { Roots } from '../../workspace/roots.ts';
 
@@ -51,26 +52,34 @@ type Recovering = {
   readonly from: Lost;
   /** The agent replays the session, and nobody asked to see it. */
   readonly withholdsReplay: boolean;
-  /** Nobody waits for this attempt any more. Its answer still counts, but the next request begins another. */
-  readonly overdue: boolean;
+  /**
+   * `awaited`: a request waits for this attempt. `unawaited`: the request gave up, and the next one waits for the same attempt. `overdue`:
+   * the next one begins another. The answer counts in any case.
+   */
+  readonly wait: 'awaited' | 'unawaited' | 'overdue';
 };
 type Changing = { readonly kind: 'changing'; readonly op: Change; readonly from: Open | Lost | Recovering };
-type Closing = { readonly kind: 'closing'; readonly op: Close; readonly from: Resting | Loading | Recovering };
+/** `from` is closed when a load of a session that only the load knew of has failed meanwhile. */
+type Closing = { readonly kind: 'closing'; readonly op: Close; readonly from: Resting | Loading | Recovering | Closed };
 
 type Live = Resting | Loading | Recovering | Changing | Closing;
 export type SessionState = Live | Closed;
 
-export type Load = { readonly operation: 'load' };
+export type Load = {
+  readonly operation: 'load';
+  /** Answers its request as cancelled. */
+  abandon(): void;
+};
 export type Recovery = {
   readonly operation: 'recovery';
   /** The agent sent something about the session: it is at work. */
   heard(): void;
-  /** Calls back when the attempt is over, with the reason if it failed. */
+  /** Calls back when the attempt is over, with the reason if it failed. One request waits at a time. */
   join(done: (error: ProxyError | undefined) => void): void;
 };
 export type Change = {
   readonly operation: 'change';
-  /** Answers its request as cancelled; the session stays with its agent. */
+  /** Answers its request as cancelled; the session stays with its agent, or is closed there. */
   abandon(): void;
 };
 export type Close = { readonly operation: 'close' };
@@ -82,7 +91,7 @@ type Settled = {
   load: Loading['from'] | Discovered | Loading | Closed;
   recovery: Open | Lost | Recovering;
   change: Changing['from'];
-  close: Closing['from'] | Closed;
+  close: Closing['from'];
 };
 
 export const DISCOVERED: Discovered = { kind: 'discovered' };
@@ -129,12 +138,14 @@ export function loadSent(now: Loading, replay: 'shown' | 'withheld' | undefined,
 /** The load under way, if any, decides whether anyone wants the session that its agent has opened. */
 export function leftToLoad(state: Live): Live {
   if (state.kind === 'loading') return { ...state, isUnwanted: true };
-  return isBusy(state) ? ({ ...state, from: leftToLoad(state.from) } as Live) : state;
+  return isBusy(state) && state.from.kind !== 'closed' ? ({ ...state, from: leftToLoad(state.from) } as Live) : state;
 }
 /** The agent has answered: what it sends now is no replay. */
 export const loadAnswered = (now: Loading): Loading => ({ ...now, replay: now.replay === 'withheld' ? undefined : now.replay });
-export function loaded(now: Loading, { openParams, roots }: Pick<OpenedWith, 'openParams' | 'roots'>): Open {
-  return { kind: 'open', openParams, roots: roots ?? rootsOf(now), agentLocked: true };
+/** A session that was open here keeps its agent; of one from an earlier process, `isBegun` says whether it had a prompt. */
+export function loaded(now: Loading, { openParams, roots }: Pick<OpenedWith, 'openParams' | 'roots'>, isBegun: () => boolean): Open {
+  const agentLocked = now.from.kind !== 'known' || isBegun();
+  return { kind: 'open', openParams, roots: roots ?? rootsOf(now), agentLocked };
 }
 /** Its agent cannot load, but its process still has the session, parked or open. */
 export const resumedInProcess = (_: Loading, open: Open): Open => ({ ...open, agentLocked: true });
@@ -150,7 +161,7 @@ export function mayRecover(state: SessionState): state is Lost | Recovering {
 }
 /** A new attempt replaces an overdue one. */
 export function beginRecovery(from: Lost | Recovering, op: Recovery): Recovering {
-  return { kind: 'recovering', op, from: from.kind === 'lost' ? from : replaced(from), withholdsReplay: false, overdue: false };
+  return { kind: 'recovering', op, from: from.kind === 'lost' ? from : replaced(from), withholdsReplay: false, wait: 'awaited' };
 }
 function replaced({ from, op, withholdsReplay }: Recovering): Lost {
   return withholdsReplay ? { ...from, replaying: [...from.replaying, op] } : from;
@@ -166,7 +177,7 @@ export function replayEnded(state: Live, op: Recovery): Live {
 }
 /** The agent has answered: what it sends now is no replay, also if the policy changes its mode first. */
 export const recoveryAnswered = (now: Recovering): Recovering => ({ ...now, withholdsReplay: false });
-export const recoveryOverdue = (now: Recovering): Recovering => ({ ...now, overdue: true });
+export const recoveryWait = (now: Recovering, wait: Recovering['wait']): Recovering => ({ ...now, wait });
 export function recovered({ from: { openParams, roots, agentLocked } }: Recovering): Open {
   return { kind: 'open', openParams, roots, agentLocked };
 }
@@ -185,11 +196,13 @@ export function changed({ from }: Changing): Open {
 }
 export const changeFailed = ({ from }: Changing): Changing['from'] => from;
 
-export function mayClose(state: SessionState): state is Closing['from'] {
-  return state.kind !== 'changing' && state.kind !== 'closing' && state.kind !== 'closed';
+export function mayClose(state: SessionState): state is Exclude<Live, Closing> {
+  return state.kind !== 'closing' && state.kind !== 'closed';
 }
-/** A change of agent must be abandoned first. */
-export const beginClose = (from: Closing['from'], op: Close): Closing => ({ kind: 'closing', op, from });
+/** A change of agent under way is late from now on; a load or a recovery goes on. */
+export function beginClose(state: Exclude<Live, Closing>, op: Close): Closing {
+  return { kind: 'closing', op, from: state.kind === 'changing' ? state.from : state };
+}
 /** A load or a recovery may still be under way. */
 export const closeRefused = ({ from }: Closing): Closing['from'] => from;
 
@@ -205,8 +218,8 @@ export function settle<Name extends keyof Held>(
   if (!isBusy(state)) return undefined;
   if (state.op === op) return next(state as Held[Name]);
   const below = settle<Name>(state.from, op, next);
-  // What ended below a close has ended for the close too.
-  return below === undefined || below.kind === 'closed' ? below : ({ ...state, from: below } as SessionState);
+  // What ended below a close stays reserved until the close is answered: frames behind it must not reach another session of that id.
+  return below === undefined ? undefined : ({ ...state, from: below } as SessionState);
 }
 
 type Busy = Loading | Recovering | Changing | Closing;
@@ -222,6 +235,7 @@ export function restingOf(state: SessionState): Resting | Closed {
 
 function rebased(state: Live, change: (resting: Resting) => Resting): Live {
   if (!isBusy(state)) return change(state);
+  if (state.from.kind === 'closed') return state;
   const from = rebased(state.from, change);
   // Its agent opened it again, so it need not be recovered.
   if (state.kind === 'recovering') return from.kind === 'lost' ? { ...state, from } : from;
@@ -247,3 +261,38 @@ export function rootsOf(state: SessionState): Roots | undefined {
   if (!isBusy(state)) return undefined;
   return rootsOf(state.from) ?? (state.kind === 'loading' ? state.roots : undefined);
 }
+
+/** These end the work that the others wait for. */
+const OVERTAKES: ReadonlySet<string> = new Set(['session/close', 'session/delete']);
+/** These open the session themselves: a lost session is not recovered for them, and a transcript may be read again. */
+const OPENS: ReadonlySet<string> = new Set(['session/load', 'session/resume']);
+
+/**
+ * What becomes of a frame from the client: `pass`; `wait` for the operation under way; `recover` the session first; `drop`, since its agent
+ * does not have the session and is not started to hear about it; `refuse`, since the agent would start a new session under that id; `reroute`,
+ * since the session has ended and its id may be another's.
+ */
+type Admission = 'pass' | 'wait' | 'recover' | 'drop' | 'refuse' | 'reroute';
+
+export function admit(state: SessionState, method: string, isRequest: boolean): Admission {
+  if (state.kind === 'closed') return 'reroute';
+  if (method === 'session/cancel') return 'pass'; // it means the session as it was when it came
+  if (state.kind === 'closing') return 'wait';
+  if (OVERTAKES.has(method)) return 'pass';
+  switch (state.kind) {
+    case 'loading':
+    case 'changing':
+      return 'wait';
+    case 'recovering':
+      return state.wait === 'awaited' ? 'wait' : admit(state.from, method, isRequest);
+    case 'lost':
+      return OPENS.has(method) ? 'pass' : isRequest ? 'recover' : 'drop';
+    case 'transcript':
+      return OPENS.has(method) ? 'pass' : 'refuse';
+    default:
+      return 'pass';
+  }
+}
+
+/** It does not wait behind frames that came before it. */
+export const overtakes = (method: string): boolean => method === 'session/cancel' || OVERTAKES.has(method);

@@ -1,24 +1,27 @@
 // One session: its agent, its state, its open requests and its waiting frames.
 import type { Roots } from '../../workspace/roots.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { AgentConnection } from '../agents/agent-connection.ts';
 import type { ClientRequest } from '../boundary.ts';
 import type { SessionEnforcement } from '../enforcement/enforcement-state.ts';
 import type { Serving } from '../requests/serve-workspace.ts';
 import type { DelegatedSession } from '../tools/delegation.ts';
 import { ToolServers } from '../tools/tool-servers.ts';
+import type { LateReplay } from '../turns/late-replay.ts';
+import type { PromptQueue } from '../turns/prompt-queue.ts';
+import type { ShownHistory } from '../turns/shown-history.ts';
 import type { StallWatch } from '../turns/stall-watch.ts';
 import { ToolCalls } from '../turns/tool-calls.ts';
 import { ConfigOptions } from './config-options.ts';
-import { createFrameQueue, type FrameQueue, type Step } from './frame-queue.ts';
+import { FrameQueue } from './frame-queue.ts';
 import {
+  admit,
   type Change,
   type Close,
   DISCOVERED,
   KNOWN,
   type Load,
-  type Open,
   operationOf,
+  overtakes,
   type Recovery,
   restingOf,
   rootsOf,
@@ -60,6 +63,8 @@ export type Session = {
   agent: Agent;
   nativeId: string;
   cwd: string | undefined;
+  /** The id of its record: another than the public one if the record of that id belongs to a session of another agent. */
+  recordId: string;
   /** Who named it first. A session that its agent created exists even if the client cannot load it. */
   readonly origin: 'client' | 'agent';
   readonly state: SessionState;
@@ -79,6 +84,10 @@ export type Session = {
   readonly isClosed: boolean;
   /** Its updates are a replay that no client asked for. */
   readonly withholdsUpdates: boolean;
+  /** From the answer to a load until the first prompt after it is answered. */
+  lateReplay: LateReplay | undefined;
+  /** Without transcripts, at an agent that brings sessions back by session/load only: what the client has seen. */
+  shown: ShownHistory | undefined;
   readonly roots: Roots | undefined;
   /** Undefined before the first turn, and when no limit is configured. */
   stallWatch: StallWatch | undefined;
@@ -96,12 +105,15 @@ export type Session = {
   /** What enforcement knows of it; undefined without a policy. */
   enforcement: SessionEnforcement | undefined;
   options: ConfigOptions;
-  /** Held while the session is loaded or recovered, or its agent is changed. */
-  readonly toAgent: FrameQueue;
-  /** Held while the session is closed or deleted. Frames behind that look up the session again, since its id may be another's. */
-  readonly afterEnd: FrameQueue;
+  /** Frames from the client that the state does not admit yet. */
+  readonly waiting: FrameQueue;
+  readonly hasWaiting: boolean;
+  /** Lets waiting frames go on as far as the state admits them. Every operation calls it when it is over. */
+  resume(): void;
   /** Prompts without an answer yet. */
   readonly turns: LazySet<ClientRequest>;
+  /** Prompts that wait for a turn to end; undefined before the first one. */
+  queued: PromptQueue | undefined;
 };
 
 type Settle = {
@@ -110,14 +122,6 @@ type Settle = {
   (op: Change, next: Parameters<typeof settle<'change'>>[2]): boolean;
   (op: Close, next: Parameters<typeof settle<'close'>>[2]): boolean;
 };
-
-/** What it takes to continue a session that the client has closed and its agent still has. */
-export type Parked = Pick<Session, 'options'> &
-  Pick<ToolServers, 'attachment' | 'bridged'> & {
-    readonly open: Open;
-    /** The agent connection that has it. */
-    readonly connection: AgentConnection | undefined;
-  };
 
 export function createSession(publicId: string, agent: Agent, nativeId: string, cwd: string | undefined): Session {
   return new SessionObject(publicId, agent, nativeId, cwd, 'client');
@@ -135,12 +139,15 @@ class SessionObject implements Session {
   isLost = false;
   isTranscript = false;
   withholdsUpdates = false;
+  lateReplay: LateReplay | undefined = undefined;
+  shown: ShownHistory | undefined = undefined;
   stallWatch: StallWatch | undefined = undefined;
   delegation: DelegatedSession | undefined = undefined;
   readonly publicId: string;
   nativeId: string;
   agent: Agent;
   cwd: string | undefined;
+  recordId: string;
   readonly origin: 'client' | 'agent';
   #state: SessionState;
   usedServers: ToolServers | undefined = undefined;
@@ -150,14 +157,15 @@ class SessionObject implements Session {
   #serving: LazySet<Serving> | undefined;
   #delegations: LazySet<{ cancel(): void }> | undefined;
   #turns: LazySet<ClientRequest> | undefined;
-  #toAgent: FrameQueue | undefined;
-  #afterEnd: FrameQueue | undefined;
+  #waiting: FrameQueue | undefined;
+  queued: PromptQueue | undefined = undefined;
 
   constructor(publicId: string, agent: Agent, nativeId: string, cwd: string | undefined, origin: 'client' | 'agent') {
     this.publicId = publicId;
     this.agent = agent;
     this.nativeId = nativeId;
     this.cwd = cwd;
+    this.recordId = publicId;
     this.origin = origin;
     this.#state = origin === 'agent' ? DISCOVERED : KNOWN;
     this.isDiscovered = origin === 'agent';
@@ -236,24 +244,16 @@ class SessionObject implements Session {
     this.#turns ??= new LazySet();
     return this.#turns;
   }
-  get toAgent(): FrameQueue {
-    this.#toAgent ??= createFrameQueue();
-    return this.#toAgent;
+  get waiting(): FrameQueue {
+    this.#waiting ??= new FrameQueue();
+    return this.#waiting;
   }
-  get afterEnd(): FrameQueue {
-    this.#afterEnd ??= createFrameQueue();
-    return this.#afterEnd;
+  get hasWaiting(): boolean {
+    return this.#waiting?.isEmpty === false;
   }
-}
-
-/**
- * A close or delete overtakes the frames that wait in the queue, and the agent must not get those behind it. True when the step waits on: it
- * runs if the close fails; otherwise the close answers it.
- */
-export function waitsForEnd({ toAgent, afterEnd }: Session, step: Step): boolean {
-  if (!afterEnd.isHeld) return false;
-  toAgent.hold();
-  toAgent.waitFirst(step);
-  afterEnd.waitFirst({ request: undefined, run: () => toAgent.release() });
-  return true;
+  resume(): void {
+    this.#waiting?.run(({ method, request }) => admit(this.#state, method, request !== undefined) !== 'wait', overtakes);
+    // The id of a closed session finds another one, whose turns would not start the prompts that wait here.
+    if (this.isClosed) for (const { frame, enter } of this.queued?.releaseAll() ?? []) enter(frame);
+  }
 }

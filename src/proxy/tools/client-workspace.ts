@@ -4,6 +4,7 @@ import type { Ability, ExitStatus, TerminalOutput, Terminals, Workspace } from '
 import { createDescriptors } from '../../workspace/descriptors.ts';
 import type { Roots } from '../../workspace/roots.ts';
 import { listDirectory, searchFiles } from '../../workspace/search.ts';
+import type { Agent } from '../agents/agent.ts';
 import type { Parts } from '../parts.ts';
 import { askClient, ClientRefusal } from '../requests/ask-client.ts';
 import { isServed } from '../requests/serve-workspace.ts';
@@ -23,17 +24,24 @@ function offered(proxy: Parts<'pool'>) {
   return { canRead: fs?.readTextFile === true, canWrite: fs?.writeTextFile === true, hasTerminals: terminal === true };
 }
 
-/** Whether our workspace answers a request of a host tool, because the client cannot. */
-function isOurs(proxy: Parts<'context' | 'pool'>, method: string): boolean {
-  if (isServed(proxy, method)) return true;
+/** Whether our workspace answers a request of a host tool, because the client cannot, or would not see the agent's layer. */
+function isOurs(proxy: Parts<'context' | 'pool'>, agent: Agent, method: string): boolean {
+  if (agent.layer !== undefined || isServed(proxy, method)) return true;
   const { canRead, canWrite, hasTerminals } = offered(proxy);
   const canClient = method === 'fs/read_text_file' ? canRead : method === 'fs/write_text_file' ? canWrite : hasTerminals;
   return !canClient && proxy.context.workspace !== undefined;
 }
 
-/** What host tools can do on this connection, in any session. */
-export function abilitiesOf(proxy: Parts<'context' | 'pool'>): Set<Ability> {
+/** What host tools can do in a session of the agent. */
+export function abilitiesOf(proxy: Parts<'context' | 'pool'>, agent: Agent): Set<Ability> {
   const { canRead, canWrite, hasTerminals } = offered(proxy);
+  // Files are those of the project, and an agent on a layer has others. Its commands run on the layer.
+  if (agent.layer !== undefined)
+    return new Set<Ability>([
+      'ask',
+      ...(proxy.context.workspace ? ['terminal' as const] : []),
+      ...(proxy.pool.single ? [] : ['delegate' as const]),
+    ]);
   const abilities = new Set<Ability>(['ask', 'list', 'search']);
   if (canRead || proxy.context.workspace) abilities.add('read');
   if (canWrite || proxy.context.workspace) abilities.add('write');
@@ -44,9 +52,9 @@ export function abilitiesOf(proxy: Parts<'context' | 'pool'>): Set<Ability> {
 
 export function workspaceOf(proxy: Parts<'context' | 'pool' | 'requests'>, session: Session, roots: Roots): Workspace {
   const descriptors = createDescriptors();
-  const abilities = abilitiesOf(proxy);
+  const abilities = abilitiesOf(proxy, session.agent);
   const ask = (method: string, params: object, signal: AbortSignal, evaluatedPath?: string) =>
-    isOurs(proxy, method)
+    isOurs(proxy, session.agent, method)
       ? unless(signal, served(proxy, session, session.roots ?? roots, method, { sessionId: session.publicId, ...params }, evaluatedPath))
       : askClient(proxy, method, { sessionId: session.publicId, ...params }, signal);
   return {
@@ -80,7 +88,8 @@ function served(
   evaluatedPath: string | undefined,
 ): Promise<unknown> {
   if (!proxy.context.workspace || roots.real.length === 0) return Promise.reject(failure('ROOTS_UNKNOWN', [method]));
-  const requester = { owner: session, roots, evaluatedPath, graceMs: session.agent.spec.timeouts.stopGraceMs };
+  const contain = method === 'terminal/create' ? session.agent.containCommand : undefined;
+  const requester = { owner: session, roots, evaluatedPath, graceMs: session.agent.spec.timeouts.stopGraceMs, contain };
   return proxy.context.workspace.serve(method, params, requester);
 }
 
@@ -97,7 +106,7 @@ function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 /** The session has ended: releases the terminals of its tools at the client. */
 export function releaseTerminals(proxy: Parts<'context' | 'pool' | 'requests'>, session: Session): void {
   for (const terminalId of session.usedServers?.terminals ?? [])
-    if (!isOurs(proxy, 'terminal/release'))
+    if (!isOurs(proxy, session.agent, 'terminal/release'))
       proxy.requests.send('terminal/release', JSON.stringify({ sessionId: session.publicId, terminalId }));
   session.usedServers?.terminals.clear();
 }

@@ -30,6 +30,7 @@ export function noteTransport(proxy: Parts<'pool' | 'tools'>, { agent }: Session
 /** Called when the agent uses a tool or ends a turn: by then it has connected, if it ever does. */
 export function lookForTools(proxy: Parts<'context' | 'pool' | 'client' | 'tools'>, session: Session): void {
   const attachment = session.usedServers?.attachment;
+  if (attachment?.isUnreachable) return unreachable(proxy, session);
   if (!attachment?.toolServer || attachment.isLookedFor) return;
   attachment.isLookedFor = true;
   const look = () => {
@@ -39,12 +40,23 @@ export function lookForTools(proxy: Parts<'context' | 'pool' | 'client' | 'tools
   proxy.context.clock.after(Math.max(0, GRACE_MS - (proxy.context.clock.monotonicMs() - attachment.sinceMs)), look);
 }
 
+/** Said once per agent. */
+function unreachable(proxy: Parts<'context' | 'pool' | 'client' | 'tools'>, session: Session): void {
+  const { agent } = session;
+  const reported = proxy.tools.attachments?.reportedAgents;
+  if (!reported || reported.has(agent.name)) return;
+  reported.add(agent.name);
+  const why = `It runs on another machine and does not support MCP servers over its ACP connection (mcpCapabilities.acp). Set agent_servers.${agent.name}.mcp_transport to off to hide this message.`;
+  notifyInSession(proxy, session, 'warning', `${agent.title} cannot reach the host tools`, why);
+  proxy.context.report(`agent "${agent.name}" cannot reach the host tools. ${why}`);
+}
+
 function missed(proxy: Parts<'context' | 'pool' | 'client' | 'tools'>, session: Session, { transport }: ToolServer): void {
   const { attachments: toolAttachments } = proxy.tools;
   const { agent } = session;
   if (!toolAttachments) return;
   const key = memoryKey(proxy, agent);
-  const before = toolAttachments.memory?.seen(key) ?? {};
+  const before = { ...toolAttachments.memory?.seen(key) };
   const offered = takenTransports(agent.handshake?.result.agentCapabilities?.mcpCapabilities);
   toolAttachments.memory?.note(key, transport, 'ignored');
   // Reported once per agent, and not for an agent that is known to ignore every transport.
@@ -57,7 +69,7 @@ function missed(proxy: Parts<'context' | 'pool' | 'client' | 'tools'>, session: 
       ? `Set ${setting} to ${['auto', ...offered.filter((one) => one !== transport)].join(', ')} or off.`
       : others.length > 0
         ? `The next session offers them by ${others[0]}.`
-        : `All transports that it announces have been tried; set ${setting} to acp, http, stdio or off.`;
+        : `It announces no other way to MCP servers, so its model does not see them. Set ${setting} to off to stop offering them.`;
   notifyInSession(
     proxy,
     session,

@@ -93,7 +93,7 @@ function opened(
   delegation: Pick<DelegatedSession, 'hear' | 'cancel'>,
   signal: AbortSignal,
 ): Promise<Session> {
-  const agent = proxy.pool.place(target);
+  const agent = proxy.pool.place(target, parent.cwd === undefined ? [] : [parent.cwd]);
   const openParams = JSON.stringify({ cwd: parent.cwd, mcpServers: [] });
   const settleOpening = beginOpening(proxy, agent);
   return new Promise((resolve, reject) => {

@@ -1,6 +1,7 @@
 // The MCP servers that a session is opened with, as the agent sees them: the client's, some of them bridged, then our own.
 
 import { randomUUID } from 'node:crypto';
+import { fields } from '../../json-object.ts';
 import type { AskClient } from '../../mcp/bridge/acp-upstream.ts';
 import type { BridgeDeps } from '../../mcp/bridge/bridge.ts';
 import { type Bridges, createBridges, type Wanted } from '../../mcp/bridge/bridges.ts';
@@ -68,8 +69,9 @@ export function bridgeServers(
   if (!bridging || paramsText === undefined || (!hasBridges(proxy, agent) && direct.length === 0)) return done(NONE);
   const { mcpServers, cwd } = (JSON.parse(paramsText) ?? {}) as { mcpServers?: unknown; cwd?: unknown };
   const ways = waysOf(proxy, agent);
-  const theirs = wantedOf(hasBridges(proxy, agent) && Array.isArray(mcpServers) ? mcpServers.map(readServer) : [], ways);
-  const ours = wantedOf(direct.map(clientServer), ways);
+  const given = hasBridges(proxy, agent) && Array.isArray(mcpServers) ? mcpServers.map(readServer) : [];
+  const theirs = wantedOf(given, ways, agent.isContained);
+  const ours = wantedOf(direct.map(clientServer), ways, agent.isContained);
   if (theirs.size + ours.size === 0) return done(NONE);
   const namesOf = (wanted: ReadonlyMap<number, Wanted>) => new Set([...wanted.values()].map(({ server }) => server.name));
   const [brought, configured] = [namesOf(theirs), namesOf(ours)];
@@ -132,11 +134,11 @@ function waysOf(proxy: Parts<'pool' | 'tools'>, agent: Agent): AgentWays {
 }
 
 /** The servers that need a bridge, by their index in the list. */
-function wantedOf(servers: readonly (ClientServer | undefined)[], ways: AgentWays): Map<number, Wanted> {
+function wantedOf(servers: readonly (ClientServer | undefined)[], ways: AgentWays, isContained: boolean): Map<number, Wanted> {
   const wanted = new Map<number, Wanted>();
   servers.forEach((server, index) => {
     const way = server && bridgeFor(server, ways);
-    if (server && way) wanted.set(index, { server, way });
+    if (server && way) wanted.set(index, { server, way: way === 'stdio' && isContained ? 'tcp' : way });
   });
   return wanted;
 }
@@ -200,8 +202,23 @@ export type SessionServers = {
 /** Calls back at once, unless a listener has to be opened first. */
 export function serversFor(proxy: ProxyParts, agent: Agent, paramsText: string | undefined, done: (servers: SessionServers) => void): void {
   bridgeServers(proxy, agent, paramsText, (bridged) =>
-    attach(proxy, agent, bridged.direct, (attachment) => done(together(attachment, bridged))),
+    attach(proxy, agent, bridged.direct, (attachment) => {
+      const servers = together(attachment, bridged);
+      if (!agent.isContained || paramsText === undefined) return done(servers);
+      agent.reach(loopbackPortsIn(servers.text(paramsText, 'session/new')), () => done(servers));
+    }),
   );
+}
+
+/** The ports of this machine that the servers of a session are at: an agent with a network of its own must reach them. */
+export function loopbackPortsIn(paramsText: string): readonly number[] {
+  const { mcpServers } = fields(JSON.parse(paramsText));
+  return (Array.isArray(mcpServers) ? mcpServers : []).flatMap((server) => {
+    const { url, env } = fields(server);
+    const shim = Array.isArray(env) ? env.map(fields).find(({ name }) => name === 'SWITCHBOARD_MCP_SOCKET')?.value : undefined;
+    const [, port] = /^(?:https?:\/\/)?(?:127\.0\.0\.1|localhost):(\d{1,5})(?:\/|$)/.exec(String(url ?? shim ?? '')) ?? [];
+    return port === undefined ? [] : [Number(port)];
+  });
 }
 
 function together(attachment: Attachment, bridged: BridgedServers): SessionServers {

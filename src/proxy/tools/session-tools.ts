@@ -1,7 +1,9 @@
 // The tool server of each session: added to the server list that opens the session, bound once the session has an id, revoked when it ends.
 
-import { createGateway, directEntry, type Gateway, type Pins } from '../../mcp/gateway/gateway.ts';
+import { createGateway, directEntry, type Gateway } from '../../mcp/gateway/gateway.ts';
+import type { Logins } from '../../mcp/gateway/oauth.ts';
 import type { Children } from '../../mcp/gateway/server-process.ts';
+import type { Pins } from '../../mcp/gateway/server-set.ts';
 import type { ToolEvent } from '../../mcp/server/call-tool.ts';
 import type { ToolGate } from '../../mcp/server/gate.ts';
 import { type Attached, createHostTools, type HostTools } from '../../mcp/server/host-tools.ts';
@@ -12,10 +14,11 @@ import {
   injection,
   type McpTransport,
   type SeenTransports,
+  takenTransports,
 } from '../../mcp/server/inject-servers.ts';
 import type { Abilities, HostTool, SessionHost } from '../../mcp/server/tool.ts';
 import type { ToolServer, ToolSession } from '../../mcp/server/tool-server.ts';
-import type { McpServerSettings } from '../../mcp/settings.ts';
+import { FORMER_NAMES, type McpServerSettings } from '../../mcp/settings.ts';
 import type { Pipe } from '../../mcp/transports/acp-transport.ts';
 import type { Shim } from '../../mcp/transports/listeners.ts';
 import type { Frame } from '../../wire/frame.ts';
@@ -23,12 +26,13 @@ import type { Patch } from '../../wire/writer.ts';
 import { type Roots, rootsOf } from '../../workspace/roots.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ProxyParts } from '../parts.ts';
-import { askUser } from '../requests/ask-client.ts';
+import { askUser, elicitationOf, elicitFromClient } from '../requests/ask-client.ts';
 import { moreDirectories, record } from '../sessions/open-params.ts';
 import type { Session } from '../sessions/session.ts';
 import { abilitiesOf, releaseTerminals, workspaceOf } from './client-workspace.ts';
 import { memoryKey, noteTransport, stateReached } from './confirm-tools.ts';
 import type { Delegate } from './delegation.ts';
+import { createToolReader, type Described, type NamedTool } from './host-calls.ts';
 import type { Bridging } from './session-servers.ts';
 import { askingGate, createTokenWatch, traceCall } from './tool-gate.ts';
 
@@ -44,6 +48,7 @@ export type HostToolsOptions = {
   /** Configured MCP servers, and the stored definitions of their tools. */
   readonly servers?: readonly McpServerSettings[] | undefined;
   readonly pins?: Pins | undefined;
+  readonly logins?: Logins | undefined;
   readonly children?: Children | undefined;
   /** Which transports agents were seen to use. */
   readonly memory?: TransportMemory | undefined;
@@ -96,6 +101,7 @@ export function createToolAttachments(
     const { enforcement } = context;
     const session = registry.get(request.sessionId) ?? tools.attachments?.delegations.get(request.sessionId);
     if (!session) return Promise.resolve({ allow: false, reason: 'the session has ended' });
+    session.servers.calls.begin(request);
     return enforcement
       ? enforcement.hostToolCall(session, request, signal)
       : (options.onToolCall ?? askingGate(proxy(), session))(request, signal);
@@ -121,23 +127,28 @@ export function createToolAttachments(
           pins,
           report: (text) => proxy().context.report(text),
           children: options.children,
+          logins: options.logins,
           onChange: () => hostTools.toolsChanged(),
+          isExposed: (server, tool) => proxy().context.enforcement?.exposes(server, tool) ?? true,
+          elicitation: () => elicitationOf(proxy()),
         })
       : undefined;
   const hostTools = createHostTools({
     version,
     shim: options.shim,
-    tools() {
+    tools(client) {
       const { enforcement } = proxy().context;
-      const all = gateway ? [...tools, ...gateway.tools()] : tools;
+      const all = gateway ? [...tools, ...gateway.tools(client)] : tools;
       return enforcement ? all.filter(({ server, ownName, name }) => enforcement.exposes(server, ownName ?? name)) : all;
     },
-    find(name) {
+    find(called, client) {
       const { enforcement } = proxy().context;
-      const tool = tools.find((one) => one.name === name) ?? gateway?.tools().find((one) => one.name === name);
+      const name = FORMER_NAMES[called] ?? called;
+      const tool = tools.find((one) => one.name === name) ?? gateway?.find(name, client);
       return tool && (!enforcement || enforcement.exposes(tool.server, tool.ownName ?? tool.name)) ? tool : undefined;
     },
     toolsKnown: gateway?.ready,
+    foreign: gateway?.of,
     gate,
     onEvent,
     onUnserved,
@@ -171,8 +182,15 @@ export class Attachment implements ToolSession {
   toolServer: ToolServer | undefined;
   /** The time from which the agent could connect. */
   readonly sinceMs: number;
+  /** The agent is on another machine and cannot connect to the tools. */
+  isUnreachable = false;
   /** A check for a connection is scheduled. */
   isLookedFor = false;
+  /** The name of its server in the agent's list. */
+  serverName: string | undefined;
+  #reader: ReturnType<typeof createToolReader> | undefined;
+  /** No other server of the session has a name that could be taken for it. */
+  #isNameClear = true;
   readonly #proxy: ProxyParts;
   /** Only until they are sent to the agent: they contain the token. */
   #entries: Entries | undefined;
@@ -186,7 +204,7 @@ export class Attachment implements ToolSession {
     this.sinceMs = proxy.context.clock.monotonicMs();
   }
   get abilities(): Abilities {
-    return abilitiesOf(this.#proxy);
+    return abilitiesOf(this.#proxy, this.agent);
   }
   onState(toolServer: ToolServer): void {
     if (this.#session) stateReached(this.#proxy, this.#session, toolServer);
@@ -202,12 +220,16 @@ export class Attachment implements ToolSession {
   }
   attach(toolAttachments: ToolAttachments, { toolServer, entry }: Attached, bridged: ReadonlyMap<string, string>): void {
     this.toolServer = toolServer;
-    this.#entries = (name, taken) => [
-      entry(name),
-      ...toolAttachments.direct
-        .filter((server) => !taken.includes(server.name))
-        .flatMap((server) => bridged.get(server.name) ?? directEntry(server, process.env) ?? []),
-    ];
+    this.#entries = (name, taken) => {
+      this.serverName = name;
+      this.#isNameClear = [...taken, ...toolAttachments.direct.map((server) => server.name)].every((other) => !other?.startsWith(name));
+      return [
+        entry(name),
+        ...toolAttachments.direct
+          .filter((server) => !taken.includes(server.name))
+          .flatMap((server) => bridged.get(server.name) ?? directEntry(server, process.env) ?? []),
+      ];
+    };
     if (toolServer.transport === 'acp') toolAttachments.byServerId.set(toolServer.key, { agent: this.agent, toolServer });
   }
   /** The changes to a frame that opens the session. */
@@ -223,14 +245,20 @@ export class Attachment implements ToolSession {
   bind(session: Session, isRecorded = false): void {
     if (session.usedServers?.attachment !== this) revokeAttachment(session);
     this.#entries = undefined;
+    if (this.toolServer || this.isUnreachable) session.servers.attachment = this;
     if (!this.toolServer) return;
-    session.servers.attachment = this;
     this.#session = session;
     if (session.delegation) this.#proxy.tools.attachments?.delegations.set(session.delegation.id, session);
     noteTransport(this.#proxy, session, this.toolServer);
     if (!isRecorded || this.toolServer.state !== 'offered') record(this.#proxy, session);
     this.#roots = rootsOf(directoriesOf(session));
     this.toolServer.bind();
+  }
+  /** The host tool that an agent's tool call is about. */
+  read(call: Described): NamedTool | undefined {
+    if (this.serverName === undefined || !this.#isNameClear) return undefined;
+    this.#reader ??= createToolReader(this.serverName, () => this.toolServer?.tools() ?? []);
+    return this.#reader(call);
   }
   host(): SessionHost {
     const proxy = this.#proxy;
@@ -242,7 +270,9 @@ export class Attachment implements ToolSession {
       cwd: session.cwd,
       roots: directoriesOf(session),
       workspace: workspaceOf(proxy, session, this.#roots),
+      contain: session.agent.containCommand,
       ask: (agentRequest, signal) => askUser(proxy, session, agentRequest, signal),
+      ...(elicitationOf(proxy) && { elicit: (elicitation, signal) => elicitFromClient(proxy, session, elicitation, signal) }),
       ...(toolAttachments &&
         !proxy.pool.single && {
           otherAgents: proxy.pool.choice.agents.filter((name) => name !== session.agent.name),
@@ -271,16 +301,24 @@ export function attach(
   const { attachments: toolAttachments } = proxy.tools;
   const attachment = new Attachment(proxy, agent);
   const seen = toolAttachments?.memory?.seen(memoryKey(proxy, agent)) ?? {};
-  const transport = chooseTransport(agent.spec.mcpTransport, agent.handshake?.result.agentCapabilities?.mcpCapabilities, seen);
+  const { mcpCapabilities } = agent.handshake?.result.agentCapabilities ?? {};
+  // A remote agent reaches our tools through its own connection only: not our loopback, nor a program on this machine.
+  const setting = agent.spec.remote && agent.spec.mcpTransport === 'auto' ? 'acp' : agent.spec.mcpTransport;
+  if (agent.spec.remote && setting === 'acp' && !takenTransports(mcpCapabilities).includes('acp')) {
+    attachment.isUnreachable = toolAttachments !== undefined;
+    return done(attachment);
+  }
+  const transport = chooseTransport(setting, mcpCapabilities, seen);
   // An agent that supports no servers would only be reported for ignoring ours.
   const isActive = agent.takesServers || agent.spec.mcpTransport !== 'auto';
   if (!toolAttachments || !transport || !isActive) return done(attachment);
-  toolAttachments.hostTools.attach(transport, attachment, (entries) => {
+  const attached = (entries: Attached | Error) => {
     // A session without our tools is better than none.
     if (entries instanceof Error) proxy.context.report(`agent "${agent.name}" gets no tools: ${entries.message}`);
     else attachment.attach(toolAttachments, entries, bridged);
     done(attachment);
-  });
+  };
+  toolAttachments.hostTools.attach(transport, attachment, attached, !agent.isContained);
 }
 
 /** The session or its agent's connection has ended: revokes its tools. */

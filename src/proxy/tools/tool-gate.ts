@@ -22,7 +22,9 @@ export function askingGate(proxy: Parts<'requests'>, session: Session): ToolGate
     const { effect, server, tool, args } = request;
     if (effect === 'read' || effect === 'ask') return { allow: true };
     const name = `${server}:${tool}`;
-    if (session.servers.allowedTools.has(name)) return { allow: true };
+    const call = session.servers.calls.of(args);
+    // The user has consented to the agent's own permission request for exactly this.
+    if (session.servers.allowedTools.has(name) || call?.approval) return { allow: true };
     const path = typeof args.path === 'string' ? args.path : undefined;
     const shown = {
       title: titleOf(request),
@@ -30,7 +32,8 @@ export function askingGate(proxy: Parts<'requests'>, session: Session): ToolGate
       rawInput: args,
       ...(path !== undefined && { locations: [{ path }] }),
     };
-    const chosen = await choose(proxy, session, shown, OPTIONS, signal);
+    if (call) call.isShown = true;
+    const chosen = await choose(proxy, session, shown, OPTIONS, signal, call?.toolCallId);
     if (chosen === 'session') session.servers.allowedTools.add(name);
     return chosen === 'once' || chosen === 'session' ? { allow: true } : { allow: false, reason: 'the user did not allow it' };
   };
@@ -55,14 +58,24 @@ export function traceCall(proxy: Parts<'context' | 'registry' | 'client'>, { kin
   const session = sessionId === undefined ? undefined : proxy.registry.get(sessionId);
   if (!session || tool === undefined || kind === 'refused-token') return;
   if (tool === 'delegate' && kind !== 'denied') return; // a delegation shows itself
+  const call = session.usedServers?.calls.of(args);
+  if (call) call.isOver = true;
+  // The agent shows it, or the question that it asked was shown.
+  if (call && (!call.isOurs || call.effect === 'ask')) return;
+  const status = kind === 'called' ? 'completed' : 'failed';
+  if (call?.isShown)
+    return proxy.client.line(
+      updateLine(session.publicId, JSON.stringify({ sessionUpdate: 'tool_call_update', toolCallId: call.toolCallId, status })),
+    );
   // If the agent reports its tool calls, the one under way is this one. Outside a turn there is nowhere to show it.
   if (session.toolCalls.size > 0 || session.turns.size === 0) return;
+  if (call) call.isShown = true;
   const update = {
     sessionUpdate: 'tool_call',
-    toolCallId: `switchboard-${randomUUID()}`,
+    toolCallId: call?.toolCallId ?? `switchboard-${randomUUID()}`,
     title: titleOf({ server, tool, args: args ?? {} }),
     kind: 'other',
-    status: kind === 'called' ? 'completed' : 'failed',
+    status,
     rawInput: args,
   };
   // After the answer that the agent waits for, and before its next frame, so that consecutive calls are not slowed down.

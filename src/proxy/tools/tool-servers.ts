@@ -1,5 +1,6 @@
 // The MCP servers of one session: its host tools and its bridges. Created on first use.
 
+import { HostCalls } from './host-calls.ts';
 import type { BridgedServers } from './session-servers.ts';
 import type { Attachment } from './session-tools.ts';
 
@@ -11,6 +12,13 @@ export class ToolServers {
   /** Host tools that the user has allowed for the whole session. */
   readonly allowedTools = new Set<string>();
 
+  /** The calls of host tools in this turn; undefined before the first. */
+  hostCalls: HostCalls | undefined = undefined;
+
+  get calls(): HostCalls {
+    this.hostCalls ??= new HostCalls();
+    return this.hostCalls;
+  }
   /** The session is closed and may be reopened: until then no calls are possible. */
   suspend(): Pick<ToolServers, 'attachment' | 'bridged'> {
     const { attachment, bridged } = this;

@@ -1,18 +1,20 @@
 // A cancelled turn ends with `cancelled`, even if its agent dies first, and none of its requests stays open.
+import type { ProxyError } from '../../errors.ts';
 import type { Frame } from '../../wire/frame.ts';
 import type { ClientRequest } from '../boundary.ts';
 import type { Parts } from '../parts.ts';
 import type { AgentRequest } from '../requests/agent-requests.ts';
 import { toNative } from '../rewrite.ts';
 import type { Session } from '../sessions/session.ts';
+import { cancelToolCalls } from './tool-calls.ts';
 
 export const CANCELLED = '{"stopReason":"cancelled"}';
 
 /** Goes to the agent at once, ahead of waiting frames. */
 export function cancel(proxy: Parts<'context' | 'client' | 'requests'>, session: Session, frame: Frame): void {
   const isPrompt = ({ method }: ClientRequest) => method === 'session/prompt';
-  for (const waiting of [...session.toAgent.withdraw(isPrompt), ...session.afterEnd.withdraw(isPrompt)])
-    proxy.client.succeed(waiting, CANCELLED);
+  for (const queued of session.queued?.takeAll() ?? []) proxy.client.succeed(queued, CANCELLED);
+  if (session.hasWaiting) for (const waiting of session.waiting.withdraw(isPrompt)) proxy.client.succeed(waiting, CANCELLED);
   // No agent is started for a turn that it does not know.
   if (!session.isLost && session.agent.isStarted) session.agent.notify(frame, toNative(session));
   cancelled(proxy, session);
@@ -33,6 +35,14 @@ export function cancelTurns(proxy: Parts<'context' | 'client' | 'requests'>, ses
   for (const request of cancelled(proxy, session)) proxy.requests.withdraw(request);
 }
 
+/** Answers the prompt of a cancelled turn, and returns how it ended. */
+export function endCancelled({ client }: Parts<'client'>, turn: ClientRequest): 'cancelled' | ProxyError {
+  if (turn.session && !turn.isAnswered) cancelToolCalls({ client }, turn.session);
+  if (turn.overdue) client.fail(turn, turn.overdue);
+  else client.succeed(turn, CANCELLED);
+  return turn.overdue ?? 'cancelled';
+}
+
 /** Returns the requests that were answered in the client's place. */
 function cancelled(proxy: Parts<'context' | 'client' | 'requests'>, session: Session): readonly AgentRequest[] {
   const answered = proxy.requests.cancel(session);
@@ -46,7 +56,7 @@ function cancelled(proxy: Parts<'context' | 'client' | 'requests'>, session: Ses
       continue;
     }
     // The agent may end the turn itself until then; a later answer is dropped.
-    proxy.context.clock.after(session.agent.spec.timeouts.cancelMs, () => proxy.client.succeed(turn, CANCELLED));
+    proxy.context.clock.after(session.agent.spec.timeouts.cancelMs, () => endCancelled(proxy, turn));
   }
   return answered;
 }

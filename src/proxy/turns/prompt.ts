@@ -1,13 +1,13 @@
 // A turn, from its prompt to its end.
 import { failure, type ProxyError } from '../../errors.ts';
-import { offers } from '../../router/capabilities.ts';
+import type { Review } from '../../review/review.ts';
 import { COMMAND_NAME, readAgentCommand } from '../../router/config-options.ts';
-import type { Frame } from '../../wire/frame.ts';
-import { elements, memberAt } from '../../wire/json-path.ts';
+import { detach, type Frame } from '../../wire/frame.ts';
+import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { briefOf } from '../../wire/scanner/large-frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
-import type { ForwardedCall } from '../agents/agent.ts';
+import type { Agent, ForwardedCall } from '../agents/agent.ts';
 import type { ClientRequest } from '../boundary.ts';
 import type { Parts, ProxyParts } from '../parts.ts';
 import { passAnswer, toNative } from '../rewrite.ts';
@@ -16,27 +16,45 @@ import { announceOptions } from '../sessions/config-options.ts';
 import type { Session } from '../sessions/session.ts';
 import { lockAgent } from '../sessions/session-state.ts';
 import { lookForTools } from '../tools/confirm-tools.ts';
-import { CANCELLED } from './cancel.ts';
-import { degradeResource } from './resource-as-text.ts';
+import { cancelTurns, endCancelled } from './cancel.ts';
+import { endJoined } from './prompt-queue.ts';
+import { renewCovers } from './renew-covers.ts';
 import { watchForStalls } from './stall-watch.ts';
+import { cancelToolCalls } from './tool-calls.ts';
+import { plainContent, refusedContent } from './unsupported-content.ts';
 
 /** A prompt that is nothing but our command is no longer than this. */
 const MAX_COMMAND_BYTES = 4096;
 const OUR_COMMAND = Buffer.from(`/${COMMAND_NAME}`);
 const SPELLED_LETTER = Buffer.from('\\u');
 const RESOURCE = Buffer.from('"resource"');
+const MEDIA_TOKENS = { image: Buffer.from('"image"'), audio: Buffer.from('"audio"') };
 
 export function prompt(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   const command = ourCommand(proxy, session, frame);
   if (command?.ok === false) return proxy.client.fail(request, failure('AMBIGUOUS', [command.reason]));
   if (command) return agentByCommand(proxy, request, session, command.named);
+  const refused = mayHoldMedia(session, frame) ? refusedContent(session, frame) : undefined;
+  if (refused) return proxy.client.fail(request, refused);
   session.turns.add(request);
   watchForStalls(proxy, session);
   const { state } = session;
   const isFirst = state.kind === 'open' && !state.agentLocked;
   if (isFirst) session.advance(() => lockAgent(state));
   if (isFirst && !proxy.pool.single) announceOptions(proxy, session);
-  session.agent.forward(frame, new PromptCall(proxy, request, session));
+  session.shown?.prompt(frame);
+  const call = new PromptCall(proxy, request, session);
+  const { review } = proxy.context;
+  if (review && session.agent.layer !== undefined) forwardOnLayer(review, session.agent.layer, session, detach(frame), call);
+  else session.agent.forward(frame, call);
+}
+
+/** The agent first sees what was changed below its layer. */
+function forwardOnLayer(review: Review, layer: string, session: Session, frame: Frame, call: PromptCall): void {
+  void review
+    .beginTurn(layer, session.publicId)
+    .catch(() => {})
+    .finally(() => call.forward(session.agent, frame));
 }
 
 // A class, so that all turns share functions: V8 discards the code of a closure with its last instance, and each turn had its own.
@@ -46,6 +64,7 @@ class PromptCall implements ForwardedCall {
   readonly #proxy: ProxyParts;
   readonly #session: Session;
   readonly #native: (frame: Frame) => readonly Patch[];
+  readonly #stopLimit: (() => void) | undefined;
 
   constructor(proxy: ProxyParts, request: ClientRequest, session: Session) {
     this.method = request.method;
@@ -53,22 +72,80 @@ class PromptCall implements ForwardedCall {
     this.#proxy = proxy;
     this.#session = session;
     this.#native = toNative(session);
+    this.#stopLimit = session.agent.spec.timeouts.promptMs > 0 ? limitPrompt(proxy, request, session) : undefined;
   }
 
   patches(frame: Frame): readonly Patch[] {
-    return [...this.#native(frame), ...plainer(this.#proxy, this.#session, frame)];
+    const isRewritten = mayHoldResource(this.#proxy, frame) || this.#isDescribed(frame);
+    return isRewritten ? [...this.#native(frame), ...plainContent(this.#proxy, this.#session, frame)] : this.#native(frame);
+  }
+
+  /** Otherwise such a prompt was refused. */
+  #isDescribed(frame: Frame): boolean {
+    return this.#session.agent.spec.unsupportedContent === 'describe' && mayHoldMedia(this.#session, frame);
   }
 
   onAnswer(answer: Frame): void {
-    passAnswer(this.#proxy, this.request, this.#session, answer);
+    this.#stopLimit?.();
+    this.#session.lateReplay = undefined;
+    this.#session.usedServers?.hostCalls?.endTurn();
+    this.#proxy.context.enforcement?.turnEnding(this.#session);
+    if (this.#session.agent.layer === undefined) return this.#pass(answer);
+    const { agent } = this.#session;
+    const kept = detach(answer);
+    // Loaded only where there is a layer.
+    void import('./settle-changes.ts').then(({ settleChanges }) =>
+      settleChanges(this.#proxy, this.#session, agent, !this.request.isCancelled, () => this.#pass(kept)),
+    );
+  }
+
+  #pass(answer: Frame): void {
+    if (this.request.overdue) this.#endCancelled();
+    else {
+      // A single agent's own answer passes as it is.
+      if (this.request.isCancelled && !this.request.isAnswered && !this.#proxy.pool.single) cancelToolCalls(this.#proxy, this.#session);
+      passAnswer(this.#proxy, this.request, this.#session, answer);
+      if (this.#session.queued) this.#endJoined(answer);
+    }
+    if (this.#session.agent.isContained && this.#session.turns.size === 0) renewCovers(this.#proxy, this.#session, true);
     if (this.#session.usedServers?.attachment) lookForTools(this.#proxy, this.#session);
+  }
+
+  /** Later than the prompt came: it may have been cancelled by now. */
+  forward(agent: Agent, frame: Frame): void {
+    if (!this.request.isCancelled) return void agent.forward(frame, this);
+    this.#stopLimit?.();
+    this.#endCancelled();
+  }
+
+  #endCancelled(): void {
+    endJoined(this.#proxy, this.#session, endCancelled(this.#proxy, this.request));
   }
 
   /** A cancelled turn ends as cancelled, even if its agent dies first. */
   onFail(error: ProxyError): void {
-    if (this.request.isCancelled) this.#proxy.client.succeed(this.request, CANCELLED);
-    else this.#proxy.client.fail(this.request, error);
+    this.#proxy.context.enforcement?.turnEnding(this.#session);
+    this.#stopLimit?.();
+    if (this.request.isCancelled) return this.#endCancelled();
+    this.#proxy.client.fail(this.request, error);
+    endJoined(this.#proxy, this.#session, error);
   }
+
+  #endJoined({ outcome, bytes, body }: Frame): void {
+    const stopReason = outcome === 'result' ? stringAt(bytes, memberAt(bytes, body, 'stopReason')) : undefined;
+    endJoined(this.#proxy, this.#session, stopReason ?? 'end_turn');
+  }
+}
+
+/** Cancels the turn if the prompt takes longer than `timeouts.prompt_ms`. Returns a function that stops the timer. */
+function limitPrompt(proxy: ProxyParts, request: ClientRequest, session: Session): () => void {
+  const { name, spec } = session.agent;
+  const { promptMs } = spec.timeouts;
+  return proxy.context.clock.after(promptMs, () => {
+    if (request.isAnswered || request.isCancelled) return;
+    request.overdue = failure('PROMPT_TIMEOUT', [name, promptMs], { agent: name, limit: 'timeouts.prompt_ms' });
+    cancelTurns(proxy, session);
+  });
 }
 
 type Command = { readonly ok: true; readonly named: string } | { readonly ok: false; readonly reason: string };
@@ -90,20 +167,14 @@ function mayBeCommand(frame: Frame): boolean {
   return holds(frame, OUR_COMMAND) || holds(frame, SPELLED_LETTER);
 }
 
-/** Converts embedded resources for an agent that does not support them although another does. */
-function plainer(proxy: Parts<'pool'>, session: Session, frame: Frame): Patch[] {
-  if (proxy.pool.single || !mayHoldResource(frame) || offers(session.agent.handshake?.result, 'promptCapabilities', 'embeddedContext'))
-    return [];
-  const blocks = memberAt(frame.bytes, frame.body, 'prompt');
-  if (!blocks || !readBody(frame).ok) return [];
-  return elements(frame.bytes, blocks.start).flatMap((span) => {
-    const instead = degradeResource(JSON.parse(frame.bytes.toString('utf8', span.start, span.end)));
-    return instead ? [{ span, text: JSON.stringify(instead) }] : [];
-  });
-}
+/** Cheap checks: nearly no prompt has either, and parsing takes longer than forwarding. */
+const mayHoldResource = ({ pool }: Parts<'pool'>, frame: Frame): boolean => !pool.single && holds(briefOf(frame), RESOURCE);
 
-/** A cheap check: nearly no prompt has one, and parsing takes longer than forwarding. */
-const mayHoldResource = (frame: Frame): boolean => holds(briefOf(frame), RESOURCE);
+function mayHoldMedia({ agent: { unsupportedMedia } }: Session, frame: Frame): boolean {
+  if (unsupportedMedia.length === 0) return false;
+  const brief = briefOf(frame);
+  return unsupportedMedia.some((media) => holds(brief, MEDIA_TOKENS[media])) || holds(brief, SPELLED_LETTER);
+}
 
 /** Searches this frame only, not the rest of the chunk, which may hold hundreds more. */
 const holds = ({ bytes, start, end }: Frame, wanted: Buffer): boolean => bytes.subarray(start, end).includes(wanted);

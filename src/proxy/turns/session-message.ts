@@ -11,13 +11,14 @@ export function notifyInSession(
   title: string,
   description: string,
 ): void {
-  const update = showsNotices(proxy.pool.initializeParams?.clientCapabilities)
+  const update = showsNotices(proxy)
     ? { sessionUpdate: 'notice', severity, title, description }
     : { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: `[switchboard] ${title}. ${description}\n` } };
   proxy.client.line(updateLine(session.publicId, JSON.stringify(update)));
 }
 
-function showsNotices(capabilities: unknown): boolean {
-  const notices = (capabilities as { session?: { notices?: unknown } | null } | null | undefined)?.session?.notices;
+export function showsNotices({ pool }: Parts<'pool'>): boolean {
+  const capabilities = pool.initializeParams?.clientCapabilities as { session?: { notices?: unknown } | null } | null | undefined;
+  const notices = capabilities?.session?.notices;
   return notices !== undefined && notices !== null && notices !== false;
 }

@@ -20,6 +20,9 @@ const ACTED_ON = [
   'session_message',
 ].map((kind) => ({ kind, token: Buffer.from(`${kind}"`) }));
 
+/** The update is not inside `update`. */
+export const BARE = 'bare';
+
 /** The kind of update; undefined when the proxy does not act on it. */
 export function kindActedOn(frame: Frame): string | undefined {
   const kind = factOf(frame, kindOfTemplate);
@@ -53,6 +56,8 @@ function kindOf(whole: Frame): string | undefined {
 }
 
 function slowKind({ bytes, body }: Frame): string | undefined {
-  const name = stringAt(bytes, memberAt(bytes, body, 'update', 'sessionUpdate'));
+  const update = memberAt(bytes, body, 'update');
+  if (!update) return BARE;
+  const name = stringAt(bytes, memberAt(bytes, update, 'sessionUpdate'));
   return ACTED_ON.find(({ kind }) => kind === name)?.kind;
 }

@@ -82,7 +82,10 @@ function stalled(proxy: Parts<'context' | 'pool' | 'client' | 'requests'>, sessi
   const next = onStall === 'notice' ? 'Cancel the turn if it hangs.' : 'The turn is being cancelled.';
   notifyInSession(proxy, session, 'warning', `${session.agent.title} has been silent for ${Math.round(timeouts.stallMs / 1000)} s`, next);
   const turns = [...session.turns];
-  if (onStall !== 'notice') cancelTurns(proxy, session);
+  if (onStall !== 'notice') {
+    proxy.context.onStallCancel(session.publicId);
+    cancelTurns(proxy, session);
+  }
   if (onStall === 'end') proxy.context.clock.after(timeouts.cancelMs, () => endUnresponsive(proxy, turns));
 }
 

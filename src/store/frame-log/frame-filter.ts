@@ -73,6 +73,13 @@ const NUMBERS: Readonly<Record<string, (record: FrameRecord) => number | undefin
   error: ({ error }) => error,
 };
 
+/** The terms with a fixed set of values. */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  err: ['true', 'false'],
+  dir: ['in', 'out', 'fromEditor', 'toEditor', 'fromAgent', 'toAgent'],
+  kind: ['request', 'notification', 'response', 'refused'],
+};
+
 export const FILTER_TERMS = [
   ...Object.keys(TESTS).map((name) => `${name}:`),
   ...Object.keys(NUMBERS).flatMap((name) => [`${name}>`, `${name}<`]),
@@ -83,21 +90,26 @@ export function termsOf(line: string): readonly string[] {
   return (line.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? []).map((term) => term.replaceAll('"', ''));
 }
 
+/** An invalid term; with the values it may have, if only its value is wrong. */
+export type WrongTerm = { readonly wrong: string; readonly value: string; readonly values: readonly string[] | undefined };
+
 /** The filter, or the invalid term. */
-export function parseFilter(terms: readonly string[]): FrameFilter | { readonly wrong: string } {
+export function parseFilter(terms: readonly string[]): FrameFilter | WrongTerm {
   const filters: FrameFilter[] = [];
   for (const term of terms) {
     const [, not, name = '', sign, wanted = ''] = /^(!?)(\w+)(:|>|<)(.*)$/s.exec(term) ?? [];
     const add = (filter: FrameFilter) => filters.push(not === '!' ? (record) => !filter(record) : filter);
     const test = sign === ':' && Object.hasOwn(TESTS, name) ? TESTS[name] : undefined;
     const number = sign !== ':' && Object.hasOwn(NUMBERS, name) && /^-?\d+(?:\.\d+)?$/.test(wanted) ? NUMBERS[name] : undefined;
+    const values = test && VALUES[name];
+    if (values && !values.some(glob(wanted))) return { wrong: term, value: wanted, values };
     if (test) add(test(wanted));
     else if (number)
       add((record) => {
         const value = number(record);
         return value !== undefined && (sign === '>' ? value > Number(wanted) : value < Number(wanted));
       });
-    else return { wrong: term };
+    else return { wrong: term, value: wanted, values: undefined };
   }
   return (record) => filters.every((holds) => holds(record));
 }

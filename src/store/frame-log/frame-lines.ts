@@ -5,7 +5,7 @@ import { redactJsonText } from '../../redaction/redact-json.ts';
 import { type Frame, textOf } from '../../wire/frame.ts';
 import { memberAt } from '../../wire/json-path.ts';
 import { patchedText } from '../../wire/observer.ts';
-import { InternedMap } from '../../wire/scanner/interned.ts';
+import { type Interned, InternedMap, tokenOf } from '../../wire/scanner/interned.ts';
 import { briefOf, sessionTokenOf } from '../../wire/scanner/large-frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { FrameRecord } from './frame-filter.ts';
@@ -59,6 +59,7 @@ export type FrameLines = {
   ofRun(run: Run): string;
   /** The session id as written to the log. */
   sessionOf(frame: Frame): string;
+  sessionOfInterned(id: Interned): string;
   /** Lines of chunks that are still being joined. */
   endAll(): readonly string[];
 };
@@ -108,10 +109,13 @@ export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameL
     return sessions.get(token) ?? secrets.redact(token);
   }
   function sessionOf(frame: Frame): string {
-    const known = frame.session && named.get(frame.session);
+    return frame.session ? sessionOfInterned(frame.session) : session(sessionTokenOf(frame) ?? '');
+  }
+  function sessionOfInterned(id: Interned): string {
+    const known = named.get(id);
     if (known !== undefined) return known;
-    const clean = session(sessionTokenOf(frame) ?? '');
-    if (frame.session) named.set(frame.session, clean);
+    const clean = session(tokenOf(id));
+    named.set(id, clean);
     return clean;
   }
   /** Agents choose session ids, so they may contain anything. */
@@ -187,7 +191,7 @@ export function createFrameLines(hasPayloads: boolean, secrets: Secrets): FrameL
     };
   }
 
-  return { connection, of, ofRun, sessionOf, endAll: () => joiner?.endAll() ?? [] };
+  return { connection, of, ofRun, sessionOf, sessionOfInterned, endAll: () => joiner?.endAll() ?? [] };
 }
 
 export const sizeOf = ({ frame, line }: Passed): number => (frame ? frame.end - frame.start : (line?.length ?? 0));

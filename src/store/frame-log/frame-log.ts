@@ -5,13 +5,14 @@ import type { Secrets } from '../../redaction/redact.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { type ConnectionRecords, type Observer, patchedId } from '../../wire/observer.ts';
 import type { FrameBatch } from '../../wire/scanner/frame-batch.ts';
+import type { Interned } from '../../wire/scanner/interned.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { inMicrotask, type Patch } from '../../wire/writer.ts';
-import { createFrameLines, type LoggedConnection, type Passed, type Run, recordsOf, type Side, sizeOf } from './frame-lines.ts';
+import { createFrameLines, type LoggedConnection, type Passed, type Run, type Side, sizeOf } from './frame-lines.ts';
 import type { LineSink } from './line-sink.ts';
 
 export type FrameLog = {
-  watch(connection: string, side: Side): ConnectionRecords & { readonly observer: Observer };
+  watch(connection: string, side: Side): Pick<ConnectionRecords, 'down'> & { readonly observer: Observer };
   /** Formats everything queued so far. */
   settle(): void;
   close(): Promise<void>;
@@ -25,10 +26,6 @@ export type FrameLogOptions = {
   readonly monotonicMs: () => number;
 };
 
-/** A connection, its last lines, and how many records they contain. */
-type WatchedConnection = LoggedConnection & { readonly last: (string | Run)[]; lastRecords: number };
-
-const LAST_FRAMES = 50;
 /** The limit of the queue, and how much of it is formatted before other events get a turn. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const SLICE_BYTES = 256 * 1024;
@@ -44,11 +41,11 @@ const LINE_RECORDS = 8;
 const RECORD_BYTES = 1024;
 
 export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }: FrameLogOptions): FrameLog {
-  let waiting: (Passed<WatchedConnection> | Run<WatchedConnection>)[] = [];
+  let waiting: (Passed<LoggedConnection> | Run<LoggedConnection>)[] = [];
   /** The frames to format now, in reverse order, so that `pop` removes them cheaply. */
-  let due: (Passed<WatchedConnection> | Run<WatchedConnection>)[] = [];
+  let due: (Passed<LoggedConnection> | Run<LoggedConnection>)[] = [];
   /** The run at the end of the queue, while it continues. */
-  let run: Run<WatchedConnection> | undefined;
+  let run: Run<LoggedConnection> | undefined;
   let waitingBytes = 0;
   let waitingRecords = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -57,7 +54,7 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   let isTimeKnown = false;
   const lines = createFrameLines(hasPayloads, secrets);
 
-  function add(passed: Passed<WatchedConnection>, bytes: number): void {
+  function add(passed: Passed<LoggedConnection>, bytes: number): void {
     if (waitingBytes > MAX_WAITING_BYTES) return sink.drop(1);
     run = undefined;
     waiting.push(passed);
@@ -68,31 +65,41 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
   function heldBy(passed: Passed): number {
     return hasPayloads && (passed.isReceived || passed.frame === undefined) ? sizeOf(passed) : 0;
   }
-  function addToRun(connection: WatchedConnection, frame: Frame): void {
+  function addToRun(connection: LoggedConnection, frame: Frame): void {
     const whose = frame.sessionId === undefined ? '' : lines.sessionOf(frame);
     const { sizes, isOfOne, sessions } = runFor(connection, frame, whose);
     sizes.push(frame.end - frame.start);
     if (!isOfOne) sessions.push(whose);
     schedule(1);
   }
-  function addBatch(connection: WatchedConnection, { first, ends }: FrameBatch): void {
+  function addBatch(connection: LoggedConnection, { first, ends, sessions: ofEach }: FrameBatch): void {
     const whose = first.sessionId === undefined ? '' : lines.sessionOf(first);
-    const { sizes, isOfOne, sessions } = runFor(connection, first, whose);
+    const open = runFor(connection, first, whose);
+    const { sizes, sessions } = open;
+    const before = sizes.length;
     addSizes(sizes, first.start, ends);
-    if (!isOfOne) while (sessions.length < sizes.length) sessions.push(whose);
+    if (ofEach) {
+      fill(open, before);
+      for (let k = 0; k < ofEach.length; k++) sessions.push(lines.sessionOfInterned(ofEach[k] as Interned));
+    } else if (!open.isOfOne) while (sessions.length < sizes.length) sessions.push(whose);
     schedule(ends.length);
   }
+  /** The run is of several sessions from now on: names the session of each of its first frames. */
+  function fill(one: Run, frames: number): void {
+    if (!one.isOfOne) return;
+    const [first = ''] = one.sessions;
+    one.isOfOne = false;
+    one.sessions.length = Math.min(one.sessions.length, frames);
+    while (one.sessions.length < frames) one.sessions.push(first);
+  }
   /** The run that the frame goes on with, or a new one. */
-  function runFor(connection: WatchedConnection, { method = '', sessionId }: Frame, whose: string): Run<WatchedConnection> {
+  function runFor(connection: LoggedConnection, { method = '', sessionId }: Frame, whose: string): Run<LoggedConnection> {
     const at = time();
     const hasSession = sessionId !== undefined;
     if (run?.connection !== connection || run.t !== at || run.method !== method || run.hasSession !== hasSession) {
       run = { connection, t: at, method, hasSession, isOfOne: true, sessions: [whose], sizes: [] };
       waiting.push(run);
-    } else if (run.isOfOne && whose !== run.sessions[0]) {
-      run.isOfOne = false;
-      while (run.sessions.length < run.sizes.length) run.sessions.push(run.sessions[0] as string);
-    }
+    } else if (whose !== run.sessions[0]) fill(run, run.sizes.length);
     return run;
   }
   function schedule(records: number): void {
@@ -132,14 +139,12 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
       if ('sizes' in passed) {
         text += lines.ofRun(passed);
         count += passed.sizes.length;
-        remember(passed.connection, passed, passed.sizes.length);
         continue;
       }
       waitingBytes -= heldBy(passed);
       if (hasPayloads) bytes += sizeOf(passed);
       const made = lines.of(passed);
       if (made === '') continue;
-      for (const line of hasPayloads ? made.trimEnd().split('\n') : [made]) remember(passed.connection, line, 1);
       text += made;
       count++;
     }
@@ -150,22 +155,9 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     while (due.length + waiting.length > 0) drain();
     for (const line of lines.endAll()) sink.write(line, 1);
   }
-  /** Keeps enough recent lines for the wanted number of records; the reader selects the records. */
-  function remember(connection: WatchedConnection, line: string | Run, records: number): void {
-    connection.last.push(line);
-    connection.lastRecords += records;
-    for (
-      let oldest = recordsIn(connection.last[0]);
-      connection.lastRecords - oldest >= LAST_FRAMES;
-      oldest = recordsIn(connection.last[0])
-    ) {
-      connection.last.shift();
-      connection.lastRecords -= oldest;
-    }
-  }
 
   function watch(name: string, side: Side): ReturnType<FrameLog['watch']> {
-    const connection: WatchedConnection = { ...lines.connection(name, side), last: [], lastRecords: 0 };
+    const connection = lines.connection(name, side);
     const observer: Observer = {
       skips: { sentNotes: true },
       received(frame) {
@@ -201,11 +193,6 @@ export function createFrameLog({ hasPayloads, sink, secrets, now, monotonicMs }:
     };
     return {
       observer,
-      lastFrames() {
-        settle();
-        const records = connection.last.flatMap((line) => recordsOf(JSON.parse(typeof line === 'string' ? line : lines.ofRun(line))));
-        return records.slice(-LAST_FRAMES);
-      },
       down(reason) {
         settle();
         sink.write(`${JSON.stringify({ t: now(), leg: connection.name, event: 'down', reason })}\n`, 1);
@@ -232,5 +219,3 @@ function addSizes(sizes: number[], first: number, ends: readonly number[]): void
     start = end + 1;
   }
 }
-
-const recordsIn = (line: string | Run | undefined): number => (typeof line === 'object' ? line.sizes.length : 1);

@@ -16,7 +16,6 @@ import {
   isFirstLine,
   lineOf,
   markLate,
-  nativeKey,
   parseRecord,
   type SessionRecord,
   type SessionState,
@@ -85,16 +84,13 @@ async function stateOf(bytes: Buffer): Promise<SessionState | undefined> {
   return state;
 }
 
-/** The fewest lines that add up to the same state. */
-export function linesOf({ bySessionId, hidden }: SessionState): string[] {
-  const live = new Set([...bySessionId.values()].map(keyOf));
-  // A record makes its session visible again. If the same session is hidden under another id, that line must come after it.
-  const isLive = (record: SessionRecord) => live.has(keyOf(record));
-  const gone = [...hidden.values()];
-  return [...gone.filter((one) => !isLive(one)), ...bySessionId.values(), ...gone.filter(isLive)].map(textOf);
+/** The fewest lines that add up to the same state. A record lists its agent's session again, so the lines that hide others come first. */
+export function linesOf({ bySessionId, hidden, gone }: SessionState): string[] {
+  const hiding = new Set(hidden.values());
+  const reserved = [...gone.values()].filter((one) => !hiding.has(one)).map((one) => ({ ...one, isReserved: true }));
+  return [...reserved, ...hiding, ...bySessionId.values()].map(textOf);
 }
 
-const keyOf = ({ agent, nativeId }: SessionRecord): string => nativeKey(agent, nativeId);
 const textOf = (record: SessionRecord): string => {
   const { created, isGone } = record;
   return `${JSON.stringify({ ...lineOf(record), ...(created !== undefined && !isGone && { created }) })}\n`;

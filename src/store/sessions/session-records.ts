@@ -11,10 +11,16 @@ export type SessionRecord = {
   readonly at: string;
   /** When the first line of the session was written, if this is a later one. Only compacted files have it. */
   readonly created?: string | undefined;
-  /** How the host tools were offered to its agent, and how far the agent got with them. */
-  readonly tools?: { readonly transport: string; readonly state: string } | undefined;
+  /** How the host tools were offered to its agent, how far the agent got with them, and which it took. */
+  readonly tools?: { readonly transport: string; readonly state: string; readonly names?: readonly string[] | undefined } | undefined;
+  /** The token's name, for a session that a network client opened. */
+  readonly principal?: string | undefined;
+  /** Drawn by the process that opened the session. Lines of this id with another claim are not about this session. */
+  readonly claim?: string | undefined;
   /** The session must not be listed any more. */
   readonly isGone?: boolean | undefined;
+  /** The line only reserves the id of a session that is gone: the agent's own id has been used again. Only compacted files have it. */
+  readonly isReserved?: boolean | undefined;
 };
 
 export type SessionState = {
@@ -22,6 +28,8 @@ export type SessionState = {
   readonly bySessionId: Map<string, SessionRecord>;
   /** Sessions of an agent that must not be listed, each with the line that removed it. */
   readonly hidden: Map<string, SessionRecord>;
+  /** By id, sessions that do not exist any more. Their ids stay theirs. */
+  readonly gone: Map<string, SessionRecord>;
   apply(record: SessionRecord): void;
 };
 
@@ -30,20 +38,37 @@ export const nativeKey = (agent: string, nativeId: string): string => `${agent}\
 export function createSessionState(): SessionState {
   const bySessionId = new Map<string, SessionRecord>();
   const hidden = new Map<string, SessionRecord>();
+  const gone = new Map<string, SessionRecord>();
+  /** An agent may have used the id again, in a later process. */
+  const isUsedAgain = ({ sessionId, agent, nativeId }: SessionRecord): boolean => {
+    for (const one of bySessionId.values())
+      if (one.nativeId === nativeId && one.agent === agent && one.sessionId !== sessionId) return true;
+    return false;
+  };
   return {
     bySessionId,
     hidden,
+    gone,
     apply(record) {
+      const before = bySessionId.get(record.sessionId);
+      const claim = before?.claim ?? gone.get(record.sessionId)?.claim ?? record.claim;
+      if (record.claim !== undefined && record.claim !== claim) return; // two processes took the id at once, and this one came second
       const key = nativeKey(record.agent, record.nativeId);
       if (record.isGone) {
-        hidden.set(key, record);
-        const kept = bySessionId.get(record.sessionId);
-        if (kept && nativeKey(kept.agent, kept.nativeId) === key) bySessionId.delete(record.sessionId);
+        // A session that has moved to another agent is only hidden at the first one.
+        const hasMoved = before !== undefined && nativeKey(before.agent, before.nativeId) !== key;
+        const removed = { ...record, claim: hasMoved ? before.claim : claim };
+        if (!record.isReserved && !isUsedAgain(record)) hidden.set(key, removed);
+        if (hasMoved) return;
+        bySessionId.delete(record.sessionId);
+        gone.set(record.sessionId, removed);
       } else {
         hidden.delete(key);
-        const before = bySessionId.get(record.sessionId);
+        gone.delete(record.sessionId);
         if (before) bySessionId.delete(record.sessionId); // the map keeps the order of the newest records
-        bySessionId.set(record.sessionId, before ? { ...record, created: before.created ?? before.at } : record);
+        const principal = record.principal ?? before?.principal; // a session keeps its owner when another client opens it again
+        const owned = { ...record, ...(principal !== undefined && { principal }), ...(claim !== undefined && { claim }) };
+        bySessionId.set(record.sessionId, before ? { ...owned, created: before.created ?? before.at } : owned);
       }
     },
   };
@@ -62,8 +87,8 @@ const areDirectories = (value: unknown): value is readonly string[] =>
 
 /** The line of a removed session contains only its ids. */
 export function lineOf({ created: _, additionalDirectories, ...line }: SessionRecord): object {
-  const { sessionId, agent, nativeId, at, isGone } = line;
-  if (isGone) return { sessionId, agent, nativeId, at, isGone };
+  const { sessionId, agent, nativeId, at, claim, isGone, isReserved } = line;
+  if (isGone) return { sessionId, agent, nativeId, at, ...(claim !== undefined && { claim }), isGone, ...(isReserved && { isReserved }) };
   return areDirectories(additionalDirectories) ? { ...line, additionalDirectories } : line;
 }
 
@@ -75,6 +100,8 @@ export function parseRecord(line: string): SessionRecord | undefined {
     if (!isRecord) return undefined;
     if (!areDirectories(value.additionalDirectories)) delete value.additionalDirectories;
     if (typeof value.created !== 'string') delete value.created;
+    if (typeof value.principal !== 'string') delete value.principal;
+    if (typeof value.claim !== 'string') delete value.claim;
     if (value.late !== undefined) delete value.late; // about the line, not about the session
     return value;
   } catch {
@@ -114,4 +141,12 @@ export const isFirstLine = (line: string): boolean => FIRST_LINE.test(`${line}\n
 export function compactedBytes(head: string): number {
   const [line, bytes] = FIRST_LINE.exec(head) ?? [];
   return line === undefined ? 0 : line.length + Number(bytes);
+}
+
+/** The host tools of a session in a few words. */
+export function toolsText(tools: SessionRecord['tools']): string {
+  if (!tools) return 'none offered';
+  const { transport, state, names } = tools;
+  if (state === 'offered') return `offered by ${transport}, not taken`;
+  return names ? `${names.length} by ${transport}${state === 'called' ? ', used' : ''}` : `by ${transport} (${state})`;
 }

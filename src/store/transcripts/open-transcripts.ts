@@ -13,6 +13,13 @@ export type Kept = {
   retryAt: number;
   /** The agent replays earlier messages, which are already recorded. */
   isReplay: boolean;
+  /** Whether an update that comes after the answer to a load still belongs to its replay. */
+  lateReplay: ((update: unknown) => boolean) | undefined;
+  /** The id of the prompt whose turn is being recorded. */
+  openPrompt: string | undefined;
+  /** Prompts that came during that turn, by id: each is written when the turn before it has ended. */
+  laterPrompts: Map<string, () => void> | undefined;
+  laterBytes: number;
 };
 
 export type OpenTranscripts = {
@@ -24,6 +31,9 @@ export type OpenTranscripts = {
   /** Stops recording the session, also later updates, until `again`. Returns its state. */
   forget(sessionId: string): Kept | undefined;
   again(sessionId: string): void;
+  /** The session that the client knows by this id is recorded under another one. */
+  recordAs(sessionId: string, recordId: string): void;
+  recordIdOf(sessionId: string): string;
   /** Writes everything, including incomplete messages. */
   close(): void;
 };
@@ -33,6 +43,8 @@ export type TranscriptOptions = {
   readonly clean: Cleaner;
   readonly now: () => number;
   readonly onProblem: (error: unknown) => void;
+  /** Whether the client may add to the transcript of this session; what it sends may be refused. Undefined: any session. */
+  readonly mayRecord?: ((sessionId: string) => boolean) | undefined;
 };
 
 const WRITE_EVERY_MS = 250;
@@ -45,11 +57,13 @@ const FILES_AT_ONCE = 16;
 /** A full disk may have space again later. */
 const RETRY_MS = 30_000;
 
-export function createOpenTranscripts({ dir, clean, now, onProblem }: TranscriptOptions): OpenTranscripts {
+export function createOpenTranscripts({ dir, clean, now, onProblem, mayRecord }: TranscriptOptions): OpenTranscripts {
   const sessions = new Map<string, Kept>();
   const pending = new PendingBlocks();
   const dirty = new Set<string>();
   const forgotten = new Set<string>();
+  const recordIds = new Map<string, string>();
+  const recordIdOf = (sessionId: string): string => recordIds.get(sessionId) ?? sessionId;
   let endedTurns: TurnStats[] = [];
   /** Set while lines wait to be written. */
   let timer: NodeJS.Timeout | undefined;
@@ -57,6 +71,7 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
   let hasWaited = false;
 
   function open(sessionId: string): Kept {
+    if (mayRecord?.(sessionId) === false) forgotten.add(sessionId);
     const lines = new PendingLines(pending);
     const added = (): void => {
       dirty.add(sessionId);
@@ -76,7 +91,17 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
         added();
       },
     });
-    const kept: Kept = { transcript, lines, lost: 0, retryAt: 0, isReplay: false };
+    const kept: Kept = {
+      transcript,
+      lines,
+      lost: 0,
+      retryAt: 0,
+      isReplay: false,
+      lateReplay: undefined,
+      openPrompt: undefined,
+      laterPrompts: undefined,
+      laterBytes: 0,
+    };
     sessions.set(sessionId, kept);
     return kept;
   }
@@ -125,7 +150,7 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
     kept.lost += lines.length;
     if (lost > 0 && now() < kept.retryAt) return;
     const gap = `{"t":${now()},"kind":"omitted","bytes":${lost}}\n`;
-    const file = transcriptFile(dir, sessionId);
+    const file = transcriptFile(dir, recordIdOf(sessionId));
     try {
       appendLines(file, lost === 0 ? lines : Buffer.concat([Buffer.from(gap), lines]));
       kept.lost = 0;
@@ -151,7 +176,7 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
   return {
     of: (sessionId) => sessions.get(sessionId) ?? open(sessionId),
     turnEnded(turn) {
-      if (!forgotten.has(turn.sessionId)) endedTurns.push(turn);
+      if (!forgotten.has(turn.sessionId)) endedTurns.push({ ...turn, sessionId: recordIdOf(turn.sessionId) });
     },
     writeSoon,
     writeAll,
@@ -159,19 +184,25 @@ export function createOpenTranscripts({ dir, clean, now, onProblem }: Transcript
       const kept = sessions.get(sessionId);
       kept?.lines.clear();
       sessions.delete(sessionId);
-      endedTurns = endedTurns.filter((turn) => turn.sessionId !== sessionId);
+      const recordId = recordIdOf(sessionId);
+      endedTurns = endedTurns.filter((turn) => turn.sessionId !== recordId);
       forgotten.add(sessionId);
       try {
-        removeTranscript(dir, sessionId);
-        removeStats(dir, sessionId);
+        removeTranscript(dir, recordId);
+        removeStats(dir, recordId);
       } catch (error) {
         onProblem(error);
       }
       return kept;
     },
-    again: (sessionId) => void forgotten.delete(sessionId),
+    again: (sessionId) => void (mayRecord?.(sessionId) === false ? forgotten.add(sessionId) : forgotten.delete(sessionId)),
+    recordAs: (sessionId, recordId) => void recordIds.set(sessionId, recordId),
+    recordIdOf,
     close() {
-      for (const { transcript } of sessions.values()) transcript.end();
+      for (const { transcript, laterPrompts } of sessions.values()) {
+        transcript.end();
+        for (const write of laterPrompts?.values() ?? []) write();
+      }
       writeAll();
     },
   };

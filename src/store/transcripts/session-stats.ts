@@ -11,6 +11,7 @@ export type SessionStats = {
   /** When the last turn ended. */
   readonly t: number;
   readonly turns: number;
+  /** The agent's, else the first words of the first prompt. */
   readonly title?: string | undefined;
   /** How the last turn ended, and how many turns ended in each way. */
   readonly stopReason?: string | undefined;
@@ -20,7 +21,10 @@ export type SessionStats = {
 };
 
 /** The line of one turn. */
-export type TurnStats = Omit<SessionStats, 'turns' | 'stopReasons'>;
+export type TurnStats = Omit<SessionStats, 'turns' | 'stopReasons'> & {
+  /** The first words of the first prompt of its process. */
+  readonly prompt?: string | undefined;
+};
 
 const fileIn = (dir: string): string => path.join(dir, 'index.jsonl');
 
@@ -30,13 +34,18 @@ export function appendStats(dir: string, turns: readonly TurnStats[]): void {
 
 /** By session. A line covers one turn, or is a sum of many. */
 export function readStats(dir: string): ReadonlyMap<string, SessionStats> {
-  return sumsOf(readJsonLines(fileIn(dir)) ?? []);
+  const sums = sumsOf(readJsonLines(fileIn(dir)) ?? []);
+  for (const sum of sums.values()) {
+    sum.title ??= sum.prompt;
+    delete sum.prompt;
+  }
+  return sums;
 }
 
 function sumsOf(lines: readonly JsonObject[]): Map<string, Sum> {
   const bySession = new Map<string, Sum>();
   for (const line of lines) {
-    const { sessionId, t, turns, title, stopReason, stopReasons, usage } = line as Partial<SessionStats>;
+    const { sessionId, t, turns, title, prompt, stopReason, stopReasons, usage } = line as Partial<SessionStats & TurnStats>;
     if (typeof sessionId !== 'string' || typeof t !== 'number') continue;
     const known = bySession.get(sessionId);
     if (known?.t === t && turns === undefined) continue; // a duplicate line, because the file was replaced meanwhile
@@ -45,6 +54,7 @@ function sumsOf(lines: readonly JsonObject[]): Map<string, Sum> {
     sum.t = t;
     sum.turns += turns ?? 1;
     sum.title = title ?? sum.title;
+    if (prompt !== undefined) sum.prompt ??= prompt;
     sum.usage = usage ?? sum.usage;
     sum.stopReason = stopReason;
     if (stopReasons) for (const [name, count] of Object.entries(stopReasons)) sum.stopReasons[name] = (sum.stopReasons[name] ?? 0) + count;
@@ -54,7 +64,10 @@ function sumsOf(lines: readonly JsonObject[]): Map<string, Sum> {
 }
 
 /** Mutable: there may be very many lines, and a user waits for the list. */
-type Sum = { -readonly [Key in keyof SessionStats]: SessionStats[Key] } & { stopReasons: Record<string, number> };
+type Sum = { -readonly [Key in keyof SessionStats]: SessionStats[Key] } & {
+  stopReasons: Record<string, number>;
+  prompt?: string;
+};
 
 const COMPACT_ABOVE_BYTES = 4 * 1024 * 1024;
 

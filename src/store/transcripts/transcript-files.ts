@@ -14,15 +14,23 @@ export function transcriptFile(dir: string, sessionId: string): string {
   return path.join(dir, `${name}.jsonl`);
 }
 
+/** Nobody reads more, and reading blocks the process. The end of the transcript counts. */
+export const MOST_BYTES = 8 * 1024 * 1024;
+
 export const hasTranscript = (dir: string, sessionId: string): boolean => existsSync(transcriptFile(dir, sessionId));
 
-/** Undefined if there is none. Above `mostBytes`, returns the end and the size of the omitted part. */
+/** 0 if there is none. */
+export const transcriptBytes = (dir: string, sessionId: string): number =>
+  statSync(transcriptFile(dir, sessionId), { throwIfNoEntry: false })?.size ?? 0;
+
+/** Undefined if there is none. Reads `upTo` bytes of it. Above `mostBytes`, returns the end and the size of the omitted part. */
 export function readTranscript(
   dir: string,
   sessionId: string,
   mostBytes = Number.POSITIVE_INFINITY,
+  upTo = Number.POSITIVE_INFINITY,
 ): readonly TranscriptRecord[] | undefined {
-  const found = readText(transcriptFile(dir, sessionId), mostBytes);
+  const found = readText(transcriptFile(dir, sessionId), mostBytes, upTo);
   if (!found) return undefined;
   const records = jsonLines(found.text.split('\n')).filter(
     (line): line is TranscriptRecord => typeof line.kind === 'string' && typeof line.t === 'number',
@@ -37,7 +45,11 @@ export function readJsonLines(file: string): readonly JsonObject[] | undefined {
 }
 
 /** The end of a file in whole lines, and the number of bytes before it. */
-function readText(file: string, mostBytes: number): { readonly text: string; readonly before: number } | undefined {
+function readText(
+  file: string,
+  mostBytes: number,
+  upTo = Number.POSITIVE_INFINITY,
+): { readonly text: string; readonly before: number } | undefined {
   let fd: number;
   try {
     fd = openSync(file, 'r');
@@ -46,12 +58,15 @@ function readText(file: string, mostBytes: number): { readonly text: string; rea
     throw error;
   }
   try {
-    const { size } = fstatSync(fd);
-    if (size <= mostBytes) return { text: readFileSync(fd, 'utf8'), before: 0 };
-    const bytes = Buffer.alloc(mostBytes);
-    const end = bytes.subarray(0, readSync(fd, bytes, 0, mostBytes, size - mostBytes));
+    const fileBytes = fstatSync(fd).size;
+    const size = Math.min(fileBytes, upTo);
+    if (size === fileBytes && size <= mostBytes) return { text: readFileSync(fd, 'utf8'), before: 0 };
+    const length = Math.min(size, mostBytes);
+    const bytes = Buffer.alloc(length);
+    const end = bytes.subarray(0, readSync(fd, bytes, 0, length, size - length));
+    if (size === length) return { text: end.toString('utf8'), before: 0 };
     const whole = end.indexOf(0x0a) + 1;
-    return { text: end.toString('utf8', whole), before: size - mostBytes + whole };
+    return { text: end.toString('utf8', whole), before: size - length + whole };
   } finally {
     closeSync(fd);
   }

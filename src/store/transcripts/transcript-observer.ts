@@ -1,21 +1,27 @@
 // Observes the client connection and writes the transcript of each session. Frames are only queued when they pass, and read later.
 
-import type { Frame } from '../../wire/frame.ts';
+import type { Frame, Span } from '../../wire/frame.ts';
 import { type Observer, patchedId, patchedText } from '../../wire/observer.ts';
 import { endOf, type FrameBatch, framesOf } from '../../wire/scanner/frame-batch.ts';
-import { InternedMap } from '../../wire/scanner/interned.ts';
-import { sessionIdOf, sessionTokenOf } from '../../wire/scanner/large-frame.ts';
+import { type Interned, InternedMap, tokenOf } from '../../wire/scanner/interned.ts';
+import { sessionIdOf, sessionTokenOf, stringIn } from '../../wire/scanner/large-frame.ts';
 import type { Patch } from '../../wire/writer.ts';
-import { chunkSpan, roleOfTexts } from './frame-text.ts';
+import { chunkSpan, type Role, roleOfTexts } from './frame-text.ts';
 import { createOpenTranscripts, type Kept, type TranscriptOptions } from './open-transcripts.ts';
+import { historyOf, type ReplayMatcher } from './replay-matcher.ts';
 import { hasTranscript } from './transcript-files.ts';
 import { promptSpan, stopReasonIn } from './turn-frames.ts';
 
 export type TranscriptObserver = Observer & {
+  /** A prompt that waits for a turn has another text now. */
+  promptChanged(sessionId: string, id: string, text: string): void;
   /** Writes everything so far, except incomplete messages. */
   settle(): void;
   /** The session was deleted: discards it, and later updates of it, until it is opened again. */
   forget(sessionId: string): void;
+  /** From now on, the session that the client knows by this id is recorded under another one. */
+  recordAs(sessionId: string, recordId: string): void;
+  recordIdOf(sessionId: string): string;
   /** Writes everything. */
   close(): void;
 };
@@ -40,6 +46,8 @@ const READ_MS = 5;
 const READ_FRAMES = 256;
 const READ_BYTES = 256 * 1024;
 const MAX_PENDING = 10_000;
+/** Prompts that wait for a turn are kept in memory: more are written at once. */
+const MAX_LATER_BYTES = 256 * 1024;
 const NO_PATCHES: readonly Patch[] = [];
 const NOTHING: Fields = {};
 const PLAIN_ID = /^(?:[1-9]\d{0,14}|0|"[^"\\]*")$/;
@@ -91,11 +99,15 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
   }
   /** Caches the last session, because every chunk repeats its id. */
   function keptOfFrame(frame: Frame): Kept | undefined {
-    const known = frame.session && named.get(frame.session);
-    if (known) return known;
+    if (frame.session) return keptOfInterned(frame.session);
     const token = sessionTokenOf(frame);
-    const kept = token === undefined ? undefined : keptByToken(token);
-    if (kept && frame.session) named.set(frame.session, kept);
+    return token === undefined ? undefined : keptByToken(token);
+  }
+  function keptOfInterned(id: Interned): Kept {
+    const known = named.get(id);
+    if (known) return known;
+    const kept = keptByToken(tokenOf(id));
+    named.set(id, kept);
     return kept;
   }
   /** By the JSON token of the session id. */
@@ -127,15 +139,21 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     const open = isReceived ? fromClient : toClient;
     if (!(isReceived ? FROM_CLIENT : TO_CLIENT).has(method) || open.size >= MAX_PENDING) return;
     open.set(id, { method, sessionId, params: neededLater(method, params ?? {}) });
-    if (isReceived && sessionId !== undefined) begin(method, sessionId, params ?? {});
+    if (isReceived && sessionId !== undefined) begin(id, method, sessionId, params ?? {});
   }
   /** Records a text-only prompt as it is. False for any other prompt. */
   function takePlainPrompt(frame: Frame): boolean {
     const span = frame.method === 'session/prompt' && fromClient.size < MAX_PENDING ? promptSpan(frame) : undefined;
     const sessionId = span && sessionIdOf(frame);
     if (!span || sessionId === undefined) return false;
-    fromClient.set(idOf(frame, NO_PATCHES), { method: 'session/prompt', sessionId, params: NOTHING });
-    transcripts.of(sessionId).transcript.prompt(frame.bytes, span.start, span.end);
+    const id = idOf(frame, NO_PATCHES);
+    fromClient.set(id, { method: 'session/prompt', sessionId, params: NOTHING });
+    const kept = transcripts.of(sessionId);
+    if (isWrittenNow(kept, id, span.end - span.start)) kept.transcript.prompt(frame.bytes, span.start, span.end);
+    else {
+      const text = Buffer.from(frame.bytes.subarray(span.start, span.end)); // a copy: the turn may take long
+      kept.laterPrompts?.set(id, () => kept.transcript.prompt(text, 0, text.length));
+    }
     return true;
   }
   /** Handles a response that no request here awaits, or that only ends its turn. False for any other response. */
@@ -147,15 +165,31 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     const stopReason = request.method === 'session/prompt' ? stopReasonIn(frame) : undefined;
     if (stopReason === undefined || request.sessionId === undefined) return false;
     fromClient.delete(id);
-    endTurn(request.sessionId, transcripts.of(request.sessionId), { stopReason }, undefined);
+    endTurn(id, request.sessionId, { stopReason }, undefined);
     return true;
   }
-  function begin(method: string, sessionId: string, params: Fields): void {
+  function begin(id: string, method: string, sessionId: string, params: Fields): void {
     if (OPENS.has(method)) transcripts.again(sessionId);
     const kept = transcripts.of(sessionId);
     // An agent replays earlier messages while it loads. Without a transcript of them, record them.
-    if (method === 'session/load') kept.isReplay = hasTranscript(dir, sessionId);
-    if (method === 'session/prompt') kept.transcript.add({ kind: 'prompt', ...promptText(params.prompt) });
+    if (method === 'session/load') kept.isReplay = hasTranscript(dir, transcripts.recordIdOf(sessionId));
+    if (method === 'session/prompt')
+      addPrompt(kept, id, JSON.stringify(params.prompt ?? '').length, { kind: 'prompt', ...promptText(params.prompt) });
+  }
+  /** False while an earlier prompt of the session has no answer: then this one is written later, unless too much waits. */
+  function isWrittenNow(kept: Kept, id: string, bytes: number): boolean {
+    if (kept.openPrompt === undefined) {
+      kept.openPrompt = id;
+      return true;
+    }
+    kept.laterPrompts ??= new Map();
+    if (kept.laterPrompts.size === 0) kept.laterBytes = 0;
+    kept.laterBytes += bytes;
+    return kept.laterBytes > MAX_LATER_BYTES;
+  }
+  function addPrompt(kept: Kept, id: string, bytes: number, entry: Parameters<Kept['transcript']['add']>[0]): void {
+    if (isWrittenNow(kept, id, bytes)) kept.transcript.add(entry);
+    else kept.laterPrompts?.set(id, () => kept.transcript.add(entry));
   }
   function update(frame: Frame, patches: readonly Patch[]): void {
     if (frame.sessionId === undefined) return;
@@ -165,8 +199,10 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
       const kept = patched === undefined ? keptOfFrame(frame) : keptByToken(patched);
       if (!kept || kept.isReplay) return;
       const { transcript } = kept;
+      if (kept.lateReplay?.(JSON.parse(patchedText(frame, patches)).params.update)) return;
       if (chunk) transcript.chunk(chunk.role, undefined, frame.bytes, chunk.start, chunk.end);
-      else transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
+      else if (KEPT_UPDATES.has(stringIn(frame, 'update', 'sessionUpdate') ?? 'tool_call'))
+        transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
     } else updateOf((JSON.parse(patchedText(frame, patches)) as { params?: Fields }).params);
   }
   function updates(batch: FrameBatch): void {
@@ -176,8 +212,23 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
       for (const frame of framesOf(batch)) readOne(frame);
       return;
     }
+    if (batch.sessions) return updatesOfSessions(role, batch, batch.sessions, first.text);
     const kept = keptOfFrame(first);
-    if (kept && !kept.isReplay) kept.transcript.chunks(role, batch, first.text);
+    if (kept?.lateReplay) for (const frame of framesOf(batch)) readOne(frame);
+    else if (kept && !kept.isReplay) kept.transcript.chunks(role, batch, first.text);
+  }
+  function updatesOfSessions(role: Role, batch: FrameBatch, sessions: readonly Interned[], text: Span): void {
+    const { first, ends } = batch;
+    const before = text.start + 1 - first.start;
+    const behind = first.end + 1 - (text.end - 1);
+    let start = first.start;
+    for (let k = 0; k < ends.length; k++) {
+      const kept = keptOfInterned(sessions[k] as Interned);
+      const next = (ends[k] as number) + 1;
+      if (kept.lateReplay) readOne(framesOf(batch)[k] as Frame);
+      else if (!kept.isReplay) kept.transcript.chunk(role, undefined, first.bytes, start + before, next - behind);
+      start = next;
+    }
   }
   function updateOf(params: Fields | undefined): void {
     if (typeof params?.sessionId !== 'string' || typeof params.update !== 'object' || params.update === null) return;
@@ -185,7 +236,7 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     // A session without recorded updates costs nothing: many are opened and never used.
     if (!KEPT_UPDATES.has(String(news.sessionUpdate))) return;
     const kept = transcripts.of(params.sessionId);
-    if (!kept.isReplay) kept.transcript.update(news);
+    if (!kept.isReplay && !kept.lateReplay?.(news)) kept.transcript.update(news);
   }
   /** A large prompt or response: records what it was about, not its content. */
   function large(frame: Frame, patches: readonly Patch[], isReceived: boolean): void {
@@ -196,8 +247,9 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     }
     if (!isReceived || frame.method !== 'session/prompt' || span === undefined) return;
     const sessionId: string = sessionIdOf(frame) ?? '';
-    fromClient.set(idOf(frame, patches), { method: 'session/prompt', sessionId, params: NOTHING });
-    transcripts.of(sessionId).transcript.add({ kind: 'omitted', bytes: frame.end - frame.start });
+    const id = idOf(frame, patches);
+    fromClient.set(id, { method: 'session/prompt', sessionId, params: NOTHING });
+    addPrompt(transcripts.of(sessionId), id, 0, { kind: 'omitted', bytes: frame.end - frame.start });
   }
 
   function answerOfClient(open: Map<string, PendingRequest>, id: string, { result }: Fields): void {
@@ -225,13 +277,28 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     if (method === 'session/new' || method === 'session/fork') return transcripts.again(String(answer.sessionId));
     const kept = transcripts.of(sessionId);
     if (OPENS.has(method)) {
+      if (kept.isReplay) kept.lateReplay = lateReplay(sessionId);
       kept.isReplay = false;
       if (error === undefined)
         kept.transcript.add({ kind: 'opened', sessionId, method, ...(typeof params.cwd === 'string' && { cwd: params.cwd }) });
     } else if (method === 'session/set_mode' && error === undefined) kept.transcript.add({ kind: 'mode', modeId: params.modeId });
-    else if (method === 'session/prompt') endTurn(sessionId, kept, answer, error as Fields | undefined);
+    else if (method === 'session/prompt') endTurn(id, sessionId, answer, error as Fields | undefined);
   }
-  function endTurn(sessionId: string, { transcript }: Kept, { stopReason, usage }: Fields, error: Fields | undefined): void {
+  /** Some agents (gemini) answer a load and then send the history. It is known by its content, until the first prompt is answered. */
+  function lateReplay(sessionId: string): (update: unknown) => boolean {
+    let history: ReplayMatcher | undefined;
+    return (update) => {
+      if (!history?.isOn && (update as Fields | null)?.sessionUpdate !== 'user_message_chunk') return false;
+      if (!history) transcripts.writeAll();
+      history ??= historyOf(dir, transcripts.recordIdOf(sessionId), transcripts.of(sessionId).openPrompt !== undefined, clean.text);
+      return history?.isReplay(update) === true;
+    };
+  }
+  function endTurn(id: string, sessionId: string, { stopReason, usage }: Fields, error: Fields | undefined): void {
+    const kept = transcripts.of(sessionId);
+    if (kept.laterPrompts?.delete(id)) return; // it never reached the agent
+    const { transcript } = kept;
+    kept.lateReplay = undefined;
     transcript.end();
     const reported = usage === undefined ? transcript.usage() : { ...(transcript.usage() as object | undefined), ...(usage as object) };
     transcript.add({ kind: 'turn', stopReason, error: error ? String(error.message) : undefined, usage: reported });
@@ -239,9 +306,18 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
       sessionId,
       t: now(),
       title: transcript.title(),
+      prompt: transcript.firstWords(),
       stopReason: error ? 'error' : String(stopReason),
       usage: reported === undefined ? undefined : clean.json(reported),
     });
+    if (kept.openPrompt === id) nextPrompt(kept);
+  }
+  function nextPrompt(kept: Kept): void {
+    const [next] = kept.laterPrompts ?? [];
+    kept.openPrompt = next?.[0];
+    if (!next) return;
+    kept.laterPrompts?.delete(next[0]);
+    next[1]();
   }
 
   return {
@@ -266,10 +342,18 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
       note({ frame: undefined, line, patches: NO_PATCHES, isReceived: false }, line.length);
     },
     refused: () => {},
+    promptChanged(sessionId, id, text) {
+      drain();
+      const { laterPrompts, transcript } = transcripts.of(sessionId);
+      const key = JSON.stringify(JSON.parse(id));
+      if (laterPrompts?.has(key)) laterPrompts.set(key, () => transcript.add({ kind: 'prompt', text }));
+    },
     settle() {
       drain();
       transcripts.writeAll();
     },
+    recordAs: transcripts.recordAs,
+    recordIdOf: transcripts.recordIdOf,
     forget(sessionId) {
       drain();
       const kept = transcripts.forget(sessionId);

@@ -35,6 +35,8 @@ export type Transcript = {
   /** Ends the turn, its open message and its tool calls. */
   end(): void;
   title(): string | undefined;
+  /** The first words of the first prompt since the transcript was opened. */
+  firstWords(): string | undefined;
   /** The usage that the agent reported last. */
   usage(): unknown;
 };
@@ -75,9 +77,12 @@ class OpenTranscript implements Transcript {
   readonly #clean: Cleaner;
   readonly #sink: TranscriptSink;
   #tools: Map<string, ToolRecord> | undefined = undefined;
+  /** The calls of this turn that have ended, and are written. */
+  #endedTools: Set<string> | undefined = undefined;
   #pieces: ReturnType<Cleaner['pieces']> | undefined = undefined;
   #reportedTitle: string | undefined = undefined;
   #reportedUsage: unknown = undefined;
+  #firstWords: string | undefined = undefined;
 
   constructor(clean: Cleaner, sink: TranscriptSink) {
     this.#clean = clean;
@@ -133,7 +138,7 @@ class OpenTranscript implements Transcript {
     if (kind === 'tool_call' || kind === 'tool_call_update') {
       this.#endMessage();
       this.#pieces ??= this.#clean.pieces();
-      this.#toolCall(this.#pieces.update('', update));
+      this.#toolCall(this.#pieces.update('', update), kind);
     } else if (kind === 'plan') this.add({ kind: 'plan', entries: update.entries });
     else if (kind === 'current_mode_update') this.add({ kind: 'mode', modeId: update.currentModeId });
     else if (kind === 'session_info_update' && typeof update.title === 'string') {
@@ -147,6 +152,7 @@ class OpenTranscript implements Transcript {
 
   prompt(bytes: Buffer, start: number, end: number): void {
     const escaped = bytes.toString('utf8', start, end);
+    this.#firstWords ??= firstWordsOf(this.#clean.text(decoded(escaped)));
     if (!this.#isPlain(escaped)) return this.add({ kind: 'prompt', text: decoded(escaped) });
     this.#endMessage();
     this.#sink.escaped(PROMPT, bytes, start, end, END);
@@ -154,16 +160,23 @@ class OpenTranscript implements Transcript {
 
   add(entry: Entry): void {
     this.#endMessage();
-    this.#sink.entry(this.#cleaned(entry));
+    const cleaned = this.#cleaned(entry);
+    if (cleaned.kind === 'prompt') this.#firstWords ??= firstWordsOf(cleaned.text);
+    this.#sink.entry(cleaned);
   }
 
   end(): void {
     this.#endMessage();
     if (this.#tools) for (const tool of [...this.#tools.values()]) this.#endTool(tool);
+    this.#endedTools = undefined;
   }
 
   title(): string | undefined {
     return this.#reportedTitle;
+  }
+
+  firstWords(): string | undefined {
+    return this.#firstWords;
   }
 
   usage(): unknown {
@@ -247,9 +260,12 @@ class OpenTranscript implements Transcript {
     if (sure !== '') this.#sink.entry({ kind: 'message', role, text: sure, more: true });
   }
 
-  #toolCall(update: Readonly<Record<string, unknown>>): void {
+  #toolCall(update: Readonly<Record<string, unknown>>, updateKind: 'tool_call' | 'tool_call_update'): void {
     const { toolCallId, title: name, kind, status, content, locations, rawInput, rawOutput } = update;
     if (typeof toolCallId !== 'string') return;
+    const isWritten = updateKind === 'tool_call_update' && !this.#tools?.has(toolCallId) && this.#endedTools?.has(toolCallId);
+    // An update names only what changes: without a status, a call that has ended stays as it is.
+    if (isWritten && (status === undefined || status === null)) return;
     const given = { title: name, toolKind: kind, status, content, locations, rawInput, rawOutput };
     const news = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== null));
     this.#tools ??= new Map();
@@ -262,6 +278,8 @@ class OpenTranscript implements Transcript {
 
   #endTool(tool: ToolRecord): void {
     this.#tools?.delete(tool.toolCallId);
+    this.#endedTools ??= new Set();
+    if (this.#endedTools.size < MOST_OPEN_TOOLS) this.#endedTools.add(tool.toolCallId);
     this.#sink.entry(this.#cleaned({ kind: 'tool', ...tool }));
   }
 
@@ -276,6 +294,15 @@ class OpenTranscript implements Transcript {
     }
     return copy as Entry;
   }
+}
+
+const MAX_TITLE = 60;
+
+/** The first line, cut between words. */
+function firstWordsOf(text: string): string | undefined {
+  const line = text.trim().split('\n', 1)[0]?.replace(/\s+/g, ' ') ?? '';
+  if (line.length <= MAX_TITLE) return line === '' ? undefined : line;
+  return `${line.slice(0, MAX_TITLE).replace(/\s+\S*$/, '')}…`;
 }
 
 const decoded = (escaped: string): string => (escaped.includes('\\') ? JSON.parse(`"${escaped}"`) : escaped);

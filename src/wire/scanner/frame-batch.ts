@@ -1,12 +1,17 @@
-// Frames in a row of one chunk that differ in one text only, as the chunks of a message do: routed, written and recorded as one.
+// Frames in a row of one chunk that differ in one text only, as the chunks of a message do, or also in the session id, where sessions
+// alternate: routed, written and recorded as one.
 // Gain: the first 20,000 frames take 50 instead of 100 ms (goal G15): V8 optimizes a few small loops instead of 37 functions.
+// A frame of 1,000 alternating sessions takes 0.72 instead of 0.91 µs in all (goal G7).
 import type { Frame, Span } from '../frame.ts';
+import type { Interned, InternTable } from './interned.ts';
 
-/** They match one template and name one session. `first` stands for all of them, except for the text. */
+/** They match one template. `first` stands for all of them, except for the text and the session. */
 export type FrameBatch = {
   readonly first: Frame;
   /** Where each frame ends, `first` included; the next one begins behind its line feed. At least two. */
   readonly ends: readonly number[];
+  /** The session of each frame; undefined if all belong to that of `first`. The ids are equally long. */
+  readonly sessions: readonly Interned[] | undefined;
 };
 
 /** A batch is handled without a pause; a chunk of an in-process transport may be long. */
@@ -26,8 +31,14 @@ for (const c of '"\\/bfnrt') CLASSES[c.charCodeAt(0)] = (CLASSES[c.charCodeAt(0)
  * The frames from `first` on that repeat its bytes around the text; undefined if there is only one. `bytes[first.start..limit)` is whole lines
  * of valid UTF-8, and `view` is a view of `bytes`.
  */
-export function batchFrom(first: Frame, view: DataView, limit: number, maxFrameBytes: number): FrameBatch | undefined {
-  const { bytes, start, sessionId, text } = first;
+export function batchFrom(
+  first: Frame,
+  view: DataView,
+  interned: InternTable,
+  limit: number,
+  maxFrameBytes: number,
+): FrameBatch | undefined {
+  const { start, sessionId, text } = first;
   if (sessionId === undefined || text === undefined) return undefined;
   const headLength = text.start + 1 - start;
   // From the closing quote to the line feed. Behind the text at least two braces are closed, so both parts have a word.
@@ -35,10 +46,22 @@ export function batchFrom(first: Frame, view: DataView, limit: number, maxFrameB
   const tailLength = first.end + 1 - tail;
   if (headLength < WORD || tailLength < WORD) return undefined;
   const end = Math.min(limit, start + MAX_BATCH_BYTES);
-  let at = first.end + 1;
+  const at = first.end + 1;
+  if (at + headLength + tailLength > end) return undefined;
   // Where sessions alternate, the next frame usually differs in the last digits of the session id.
-  if (at + headLength + tailLength > end || !isSame(view, sessionId.end - WORD, sessionId.end - WORD + at - start, WORD)) return undefined;
+  const isOfSame = isSame(view, sessionId.end - WORD, sessionId.end - WORD + at - start, WORD);
+  return isOfSame
+    ? ofOneSession(first, view, text, end, maxFrameBytes)
+    : ofSessions(first, view, interned, sessionId, text, end, maxFrameBytes);
+}
+
+function ofOneSession(first: Frame, view: DataView, text: Span, end: number, maxFrameBytes: number): FrameBatch | undefined {
+  const { bytes, start } = first;
+  const headLength = text.start + 1 - start;
+  const tail = text.end - 1;
+  const tailLength = first.end + 1 - tail;
   const ends: number[] = [first.end];
+  let at = first.end + 1;
   while (at + headLength + tailLength <= end) {
     if (!isSame(view, start, at, headLength)) break;
     const textEnd = stringEnd(bytes, view, at + headLength, end - tailLength);
@@ -48,7 +71,43 @@ export function batchFrom(first: Frame, view: DataView, limit: number, maxFrameB
     ends.push(lineFeed);
     at = lineFeed + 1;
   }
-  return ends.length > 1 ? { first, ends } : undefined;
+  return ends.length > 1 ? { first, ends, sessions: undefined } : undefined;
+}
+
+/** Ends before a session that is new to the intern table, or whose id is longer or shorter. */
+function ofSessions(
+  first: Frame,
+  view: DataView,
+  interned: InternTable,
+  sessionId: Span,
+  text: Span,
+  end: number,
+  maxFrameBytes: number,
+): FrameBatch | undefined {
+  const { bytes, start, session } = first;
+  // From the start to the quote before the id, from the quote behind it to the quote before the text, from the quote behind that to the end.
+  const idStart = sessionId.start + 1 - start;
+  const idEnd = sessionId.end - 1 - start;
+  const headLength = text.start + 1 - start;
+  const tail = text.end - 1;
+  const tailLength = first.end + 1 - tail;
+  if (session === undefined || idStart < WORD || headLength - idEnd < WORD) return undefined;
+  const ends: number[] = [first.end];
+  const sessions: Interned[] = [session];
+  let at = first.end + 1;
+  while (at + headLength + tailLength <= end) {
+    if (!isSame(view, start, at, idStart) || !isSame(view, start + idEnd, at + idEnd, headLength - idEnd)) break;
+    const known = interned.find(bytes, at + idStart, at + idEnd);
+    if (known === undefined) break;
+    const textEnd = stringEnd(bytes, view, at + headLength, end - tailLength);
+    if (textEnd === -1 || !isSame(view, tail, textEnd, tailLength)) break;
+    const lineFeed = textEnd + tailLength - 1;
+    if (lineFeed - at > maxFrameBytes) break;
+    ends.push(lineFeed);
+    sessions.push(known);
+    at = lineFeed + 1;
+  }
+  return ends.length > 1 ? { first, ends, sessions } : undefined;
 }
 
 /** By words; the last one overlaps the one before. */
@@ -89,7 +148,7 @@ function behindEscape(bytes: Buffer, i: number): number {
 }
 
 /** The frames one by one. */
-export function framesOf({ first, ends }: FrameBatch): readonly Frame[] {
+export function framesOf({ first, ends, sessions }: FrameBatch): readonly Frame[] {
   const moved = (span: Span | undefined, by: number, longer: number) => span && { start: span.start + by, end: span.end + by + longer };
   return ends.map((end, k) => {
     if (k === 0) return first;
@@ -101,6 +160,7 @@ export function framesOf({ first, ends }: FrameBatch): readonly Frame[] {
       ...first,
       start,
       end,
+      session: sessions ? sessions[k] : first.session,
       sessionId: moved(sessionId, by, 0),
       body: moved(body, by, longer),
       text: moved(text, by, longer),

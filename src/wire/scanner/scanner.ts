@@ -30,13 +30,13 @@ const ERROR_KEY = Buffer.from('error');
 const SESSION_ID = Buffer.from('sessionId');
 
 /**
- * Reads frames, and remembers what they have in common: templates, session ids, methods. One instance serves all connections of a process,
- * since its tables take 600 kB. It keeps nothing of a connection.
+ * Reads frames, and remembers what they have in common: templates, session ids, methods. One instance serves all connections of a process.
+ * It keeps nothing of a connection.
  */
 export class Scanner {
   private readonly chunk = new ChunkView();
   private readonly skipper = new ValueSkipper(this.chunk);
-  private readonly interned = new InternTable(this.chunk);
+  private readonly interned = new InternTable();
   private readonly templates = new TemplateCache(this.chunk, this.skipper, this.interned);
   private textScanner: TextScanner | undefined;
   /** What `sessionIdIn` found, besides the end of the object. */
@@ -56,9 +56,9 @@ export class Scanner {
     return this.templates.match(bytes, start) ?? this.scanWhole(bytes, start);
   }
 
-  /** The frames from `first` on, up to `limit`, that differ in one text only; undefined if there is only one. */
+  /** The frames from `first` on, up to `limit`, that differ in their text and session only; undefined if there is only one. */
   batchFrom(first: Frame, limit: number, maxFrameBytes: number): FrameBatch | undefined {
-    return first.template && batchFrom(first, this.chunk.of(first.bytes), limit, maxFrameBytes);
+    return first.template && batchFrom(first, this.chunk.of(first.bytes), this.interned, limit, maxFrameBytes);
   }
 
   /** For the large frames of one connection. */

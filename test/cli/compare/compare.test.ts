@@ -98,7 +98,7 @@ describe('with --write', () => {
     home.write('notes/a.txt', 'kept\n');
     const policy = home.write('../deny.yaml', 'version: 1\ndeny: ["edit(**/secret.txt)"]\n');
     const { code, stdout } = await home.run(['compare', '--write', '--into', '../here', '--policy', policy, '/edit', 'secret.txt']);
-    expect(code).toBe(0);
+    expect(code).toBe(5);
     expect(stdout).toMatch(/^sketcher +end_turn .* 1 +0 files$/m);
     expect(stdout).toContain('sketcher was denied: edit: ');
     expect(existsSync(path.join(home.project, '../here'))).toBe(false);
@@ -131,10 +131,10 @@ test('a failing agent is part of the comparison, and the command exits with its 
 
 test('--timeout cancels slow agents and Ctrl-C cancels all; the results so far are shown', async () => {
   const home = createHome();
-  const late = await home.run(['compare', '--timeout', '0.5', '/slow']);
+  const late = await home.run(['compare', '--timeout', '0.5', '/slow 60']);
   expect(late.code).toBe(3);
   expect(late.stdout).toMatch(/^sketcher +timeout /m);
-  const { child, ended } = home.start(['compare', '--write', '--json', '/slow']);
+  const { child, ended } = home.start(['compare', '--write', '--json', '/slow 60']);
   child.stdin.end();
   // Both agents are working once the first has its directory and its prompt.
   await new Promise<void>((resolve) => child.stderr.on('data', (text: string) => void (text.includes('builder works in') && resolve())));

@@ -37,7 +37,7 @@ test('the tour shows two agents, a policy, a tool, a crash and a secret with any
     /allow {5}edit notes\.txt: rule project \(policy\.yaml:7\)/,
     /deny {6}read \.env: rule secrets \(policy\.yaml:3\), secrets stay here/,
     /asks you {2}Edit package\.json .*\n {3}you {7}Reject\n {3}ask {7}edit package\.json: rule manifest/,
-    /asks you {2}Which colour .*\n {3}you {7}Green\n {3}sketcher {2}got the answer: ask_user answered: Green/,
+    /asks you {2}Which colour .*\n {3}you {7}Green\n {3}sketcher {2}got the answer: ask_question answered: Green/,
     /error {5}Agent "builder" exited \(signal SIGKILL\)/,
     /sketcher {2}kept streaming: 11 chunks, none lost/,
     /builder {3}next prompt: process \d+, the same session, turn 6/,

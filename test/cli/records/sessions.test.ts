@@ -96,6 +96,14 @@ describe('the list', () => {
 });
 
 describe('a session', () => {
+  test('is found as latest', async () => {
+    const { run } = sessionsHome();
+    expect((await run('show', 'latest')).stdout).toContain('Where is the Needle?');
+    expect((await run('export', 'latest')).stdout).toContain('Where is the Needle?');
+    const none = await createHome().quick(['sessions', 'show', 'latest']);
+    expect(none).toMatchObject({ code: 4, stderr: expect.stringContaining('unknown session "latest"') });
+  });
+
   test('is shown as text without control characters', async () => {
     const { stdout } = await sessionsHome().run('show', 'one-1');
     expect(stdout).toContain('[Prompt]\nWhere is the Needle?');

@@ -15,15 +15,30 @@ test.each([
   ['in a message', { message: 'quota exceeded' }],
   ['as a text', 'quota exceeded'],
 ])('what an agent says %s is shown after "Internal error"', (_, data) => {
-  expect(told('Internal error', data)).toMatchObject({ message: 'Internal error: quota exceeded', exitCode: 1 });
+  expect(told('Internal error', data)).toMatchObject({ message: 'Internal error: quota exceeded (error -32603)', exitCode: 1 });
+});
+
+test('a prompt that exceeds its limit is a timeout, and its message is hint enough', () => {
+  const failure = told('too long', { reason: 'prompt_timeout', agent: 'mine', retryable: true });
+  expect([failure.exitCode, failure.hint]).toEqual([3, undefined]);
 });
 
 test("the agent's text is redacted, truncated and not repeated", () => {
-  expect(told('Internal error', { details: 'password hunter2' }).message).toBe('Internal error: password [redacted]');
+  expect(told('Internal error', { details: 'password hunter2' }).message).toBe('Internal error: password [redacted] (error -32603)');
   expect(told('Internal error', 'x'.repeat(9999)).message.length).toBeLessThan(600);
-  expect(told('quota exceeded', { details: 'quota exceeded' }).message).toBe('quota exceeded');
-  expect(told('Internal error', { details: { code: 5 } }).message).toBe('Internal error');
-  expect(told('Internal error', null).message).toBe('Internal error');
+  expect(told('quota exceeded', { details: 'quota exceeded' }).message).toBe('quota exceeded (error -32603)');
+  expect(told('Internal error', null).message).toBe('Internal error (error -32603)');
+});
+
+test("other data of an agent's error follows on its own line, redacted and truncated; data of switchboard's own errors does not", () => {
+  const data = { details: { code: 5, key: 'hunter2' } };
+  expect(told('Internal error', data, -32077).message).toBe(
+    'Internal error (error -32077)\n  data: {"details":{"code":5,"key":"[redacted]"}}',
+  );
+  expect(told('Internal error', { long: 'x'.repeat(9999) }).message.length).toBeLessThan(600);
+  expect(told('No agent owns session "x"', { sessionId: 'x', reason: 'session_unknown', retryable: false }).message).toBe(
+    'No agent owns session "x"',
+  );
 });
 
 test.each([
@@ -42,7 +57,7 @@ test.each([
 test("the cause replaces the retry time; the agent's output and the hint are not repeated", () => {
   const message =
     'Agent "mine" exited (code 3) before answering; its last output: "no key". To find out why, run: switchboard agents test mine';
-  const data = { agent: 'mine', reason: 'backing-off', stderr: ['no key'], cause: { reason: 'agent_exited', message } };
+  const data = { agent: 'mine', reason: 'backing-off', retryable: true, stderr: ['no key'], cause: { reason: 'agent_exited', message } };
   expect(told(`Agent "mine" is unavailable; try again in 1 s. ${message}`, data)).toMatchObject({
     message,
     hint: undefined,

@@ -1,6 +1,6 @@
 // Messages about agents are held back while a turn may still fail with the same text.
 import { expect, test } from 'vitest';
-import { createHeldBack } from '../../../src/cli/run/run.ts';
+import { createHeldBack } from '../../../src/cli/run/held-back.ts';
 
 function heldBack() {
   const said: string[] = [];

@@ -100,7 +100,9 @@ describe('files', () => {
     const home = createHome();
     const { stdout, stderr } = await home.run(['run', '--write', '/edit', 'a.txt']);
     expect(stdout).toContain('I left a.txt as it was');
-    expect(stderr).toMatch(/^switchboard: denied: .*a\.txt\nswitchboard: without a terminal, a policy must allow this: use --policy FILE/m);
+    expect(stderr).toMatch(
+      /^switchboard: denied: .*a\.txt\nswitchboard: without a terminal, a policy or --approve must allow this: use --policy FILE/m,
+    );
     expect(existsSync(path.join(home.project, 'a.txt'))).toBe(false);
     const policy = home.write('p.yaml', 'version: 1\nallow: ["read($cwd/**)"]\ndeny: ["edit(**/a.txt)"]\n');
     const denied = await home.run(['run', '--write', '--policy', policy, '/edit', 'a.txt']);
@@ -146,7 +148,7 @@ describe('a session', () => {
       code: 2,
       stderr: expect.stringContaining('modes: ask, code'),
     });
-    expect(await home.run(['run', '--config', 'colour=red', 'x'])).toMatchObject({
+    expect(await home.run(['run', '--option', 'colour=red', 'x'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('unknown option "colour"'),
     });
@@ -154,7 +156,7 @@ describe('a session', () => {
 
   test('lists its commands without a prompt', async () => {
     const { code, stdout } = await createHome().run(['run', '--list-commands']);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\[commands\] \/plan .*\n$/) });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\/plan <TOPIC> +Make a plan and follow it\n\/edit /) });
     const home = createHome();
     const none = await home.run(['run', '--list-commands', '--timeout', '0.5', '--config', configured(home, stubborn)]);
     expect(none).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('announced no commands within 0.5 s') });
@@ -228,6 +230,19 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
     expect(existsSync(path.join(home.project, 'a.txt'))).toBe(isWritten);
   });
 
+  test.each([
+    ['without a policy', {}],
+    ['under a policy', { policy: { version: 1 } }],
+  ])('a request whose title is not what it does says so first, %s', async (_, more) => {
+    const home = createHome();
+    const liar = { command: process.execPath, args: [path.resolve(import.meta.dirname, '../../fixtures/misleading-title.mjs')] };
+    const { type, shows, ended, screen } = atTerminal(home, ['run', '--config', configured(home, liar, more), 'go']);
+    await shows('  n  ');
+    expect(screen()).toContain('asks for permission: The title is not what this does. Run rm -rf src. Title: “git status”');
+    type('n');
+    expect(await ended).toBe(0);
+  });
+
   test('Ctrl-C at a permission request cancels the turn too', async () => {
     const home = createHome();
     const { type, shows, ended } = atTerminal(home, ['run', '--write', '/edit a.txt']);
@@ -238,7 +253,7 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
   });
 
   test('Ctrl-C as a key cancels the turn', async () => {
-    const { type, shows, ended } = atTerminal(createHome(), ['run', '/slow']);
+    const { type, shows, ended } = atTerminal(createHome(), ['run', '/slow 60']);
     await shows('2 of');
     type('\u0003');
     expect(await ended).toBe(130);
@@ -250,7 +265,7 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
     type('first\r');
     await shows('You said: "first"');
     await asks(2);
-    type('/slow\r');
+    type('/slow 60\r');
     await shows('2 of');
     type('\u0003');
     await asks(3);
@@ -268,7 +283,7 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
     const { type, shows, asks, asksBehind, ended, screen } = atTerminal(createHome(), ['run', '-i']);
     await shows('[commands]');
     await asks(1);
-    type('/slow\r');
+    type('/slow 60\r');
     await shows('2 of');
     type('\u0003');
     await asksBehind('[stopped] cancelled');
@@ -289,7 +304,7 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
 describe('failures', () => {
   test('Ctrl-C cancels the turn: exit code 130, and no process is left', async () => {
     const home = createHome();
-    const { child, said, ended } = home.start(['run', '/slow']);
+    const { child, said, ended } = home.start(['run', '/slow 60']);
     await said('2 of');
     child.kill('SIGINT');
     expect((await ended).code).toBe(130);
@@ -305,7 +320,7 @@ describe('failures', () => {
     const again = setInterval(() => child.kill('SIGINT'), 200); // two signals at once may be delivered as one
     expect((await ended).code).toBe(130);
     clearInterval(again);
-    const told = home.start(['run', '/slow']);
+    const told = home.start(['run', '/slow 60']);
     await told.said('2 of');
     told.child.kill('SIGTERM');
     expect(await told.ended).toMatchObject({ code: 143, stderr: expect.stringContaining('ended by SIGTERM') });
@@ -313,7 +328,7 @@ describe('failures', () => {
   });
 
   test('a timeout is exit code 3', async () => {
-    const { code, stderr } = await createHome().run(['run', '--timeout', '0.5', '/slow']);
+    const { code, stderr } = await createHome().run(['run', '--timeout', '0.5', '/slow 60']);
     expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('did not finish within 0.5 s') });
   });
 

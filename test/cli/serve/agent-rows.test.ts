@@ -10,6 +10,12 @@ test('capabilities are listed by path, and those nested too deep are left out', 
     health: () => ({ one: { state: 'ready', restarts: 0, sessions: 0, inFlight: 0, stderrTail: [] } }),
     described: () => ({ one: { name: 'one', title: 'One', answer } }),
   } as unknown as Connection;
-  const [row] = agentRows(connection, { defaultAgent: 'one' }, (text) => text);
+  const [row] = agentRows(
+    connection,
+    { defaultAgent: 'one' },
+    (text) => text,
+    () => 'workspace, listed',
+  );
+  expect(row?.sandbox).toBe('workspace, listed');
   expect(row?.capabilities).toEqual(['loadSession', 'promptCapabilities.image']);
 });

@@ -1,8 +1,8 @@
 // Redaction of streamed text in the console.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { neutralise } from '../../../src/console/state/clean-text.ts';
 import { createCleanStream } from '../../../src/console/state/text-stream.ts';
+import { neutralise } from '../../../src/control-characters.ts';
 import { createSecrets } from '../../../src/redaction/redact.ts';
 
 /** What a page shows in the end, and every state in between. */

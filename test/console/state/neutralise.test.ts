@@ -1,6 +1,6 @@
 // Control characters in agent text and program output.
 import { describe, expect, test } from 'vitest';
-import { neutralise, neutraliseOutput } from '../../../src/console/state/clean-text.ts';
+import { neutralise, neutraliseOutput } from '../../../src/control-characters.ts';
 
 describe('agent text', () => {
   test.each([

@@ -7,6 +7,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { McpServer } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest';
 import * as z from 'zod';
+import { type Shown, toolProblem } from '../../../src/mcp/server/portable-tool.ts';
 import {
   type Client as AcpClient,
   fixture,
@@ -89,6 +90,22 @@ describe.each([
   });
 });
 
+test('tools of a bridged server that a model API would refuse are adapted, and called under their own names', async ({ stage }) => {
+  const acpClient = await connect(stage, 'http', { mcp_transport: 'http' });
+  const { command, args } = fixture('mcp-odd-tools');
+  const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [{ name: 'rich', command, args, env: [] }] });
+  const tools: Shown[] = await on(acpClient, id, 'tools');
+  const [choice, tree, long, , plain] = tools;
+  expect([choice, tree, long].map((tool) => tool && toolProblem(tool, 'rich'))).toEqual([undefined, undefined, undefined]);
+  expect(plain).toMatchObject({
+    name: 'plain',
+    description: 'Plain.',
+    inputSchema: { properties: { a: { type: 'string' } }, required: ['a'] },
+  });
+  expect(long?.name).toMatch(/^issues_comments_very-/);
+  expect(wordsOf(await on(acpClient, id, `call ${long?.name} {}`))).toContain('"name":"issues.comments.very-');
+});
+
 test('a supported server is passed unchanged, and the client sees support for all types', async ({ stage }) => {
   const acpClient = stage.proxy({ first: mcpAgent('http'), second: mcpAgent('stdio') });
   expect((await hello(acpClient)).agentCapabilities.mcpCapabilities).toEqual({ http: true, sse: true, acp: true });
@@ -149,7 +166,7 @@ test.for([
   ['http', 'stdio', 'disconnect'],
 ] as const)('over %s to a server over %s, a pending permission request is cancelled after: %s', async ([takes, type, words], { stage }) => {
   const policy = { version: 1, ask: ['mcp(rich:log)'] };
-  const acpClient = await connect(stage, takes, takes === 'http' ? { mcp_transport: 'http' } : {}, { policy });
+  const acpClient = await connect(stage, takes, takes === 'http' ? { mcp_transport: 'http' } : {}, { policy, while_running: 'pass' });
   acpClient.on('session/request_permission', () => UNANSWERED);
   const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf(type)] });
   const call = prompt(acpClient, id, 'on rich call log {"text":"x"}');
@@ -188,6 +205,24 @@ test('the end of a session ends its bridges and the servers that they started', 
   await acpClient.call('session/close', { sessionId: id });
   expect((await post()).status).toBe(401);
   await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 10_000 });
+});
+
+test('a bridge reports and audits a wrong token, but not the token of an ended session: an agent may come back with it', async ({
+  stage,
+}) => {
+  const acpClient = await connect(stage, 'http', { mcp_transport: 'http' }, { policy: { version: 1 } });
+  const { id } = await open(acpClient, stage.cwd, 'first', { mcpServers: [serverOf('stdio')] });
+  const { url, headers } = await given(acpClient, id);
+  const statusWith = async (authorization: string) =>
+    (await fetch(url, { method: 'POST', headers: { authorization, 'content-type': 'application/json' }, body: '{}' })).status;
+  await acpClient.call('session/close', { sessionId: id });
+  expect(await statusWith(headers[0].value)).toBe(401);
+  expect(await statusWith(`Bearer sbmcp_${'A'.repeat(43)}`)).toBe(401);
+  await noticed(acpClient, 'rejected an MCP connection to a server of a session');
+  const audit = readFileSync(path.join(stage.state, 'audit.jsonl'), 'utf8').trim().split('\n');
+  expect(audit.map((line) => JSON.parse(line)).filter(({ method }) => method === 'mcp')).toMatchObject([
+    { verdict: 'deny', agent: 'unknown' },
+  ]);
 });
 
 test('a client of both eras reaches a bridge over HTTP, and the server behind it exits before the proxy does', async ({ stage }) => {
@@ -272,6 +307,16 @@ describe.each(['stdio', 'http'] as const)('a server inside the client, for an ag
       'initialize',
     );
   });
+});
+
+test('a server inside the client reports progress through a bridge when there is only one agent', async ({ stage }) => {
+  const acpClient = await stage.connect({ only: { ...mcpAgent('http'), mcp_bridge: 'on' } });
+  inClient(acpClient);
+  const { result } = await acpClient.request('session/new', {
+    cwd: stage.cwd,
+    mcpServers: [{ type: 'acp', name: 'rich', serverId: 'S1' }],
+  });
+  expect(await on(acpClient, result.sessionId, 'steps steps')).toMatchObject({ steps: ['step 1', 'step 2'] });
 });
 
 test('a server inside the client is reached over HTTP by a client of only the 2026 era', async ({ stage }) => {

@@ -11,7 +11,7 @@ async function relayed(mayCall: Parameters<typeof relay>[2]['mayCall'] = async (
   const toServer: JSONRPCMessage[] = [];
   agent.onmessage = (message) => toAgent.push(message);
   server.onmessage = (message) => toServer.push(message);
-  relay(front, back, { server: 'far', mayCall, exposes: () => true, onEnding: () => {}, onDied: () => {} });
+  relay(front, back, { server: 'far', ownNames: new Map(), mayCall, exposes: () => true, onEnding: () => {}, onDied: () => {} });
   await Promise.all([agent.start(), server.start()]);
   const call = (id: number) => agent.send({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'wait' } });
   const cancel = (requestId: number) => agent.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
@@ -84,7 +84,14 @@ test('while a server starts, 64 messages wait for it and further ones are refuse
     });
     await start();
   };
-  relay(front, back, { server: 'far', mayCall: async () => ({ allow: true }), exposes: () => true, onEnding: () => {}, onDied: () => {} });
+  relay(front, back, {
+    server: 'far',
+    ownNames: new Map(),
+    mayCall: async () => ({ allow: true }),
+    exposes: () => true,
+    onEnding: () => {},
+    onDied: () => {},
+  });
   await Promise.all([agent.start(), server.start()]);
   for (let id = 0; id < 100; id++) await agent.send({ jsonrpc: '2.0', id, method: 'tools/list' });
   expect(toAgent).toHaveLength(36);

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'vitest';
+import { type Shown, toolProblem } from '../../../src/mcp/server/portable-tool.ts';
 import { type Client, fixture, open, type Stage, SWITCHBOARD, test } from '../../e2e/harness.ts';
 import { called, mcpAgent, told, wordsOf } from '../tool-sessions.ts';
 
@@ -56,6 +57,33 @@ test('progress, cancellation and failures are passed on', async ({ stage }) => {
   expect(wordsOf(await called(client, id, 'rich-die'))).toBe('rich-die failed: the MCP server "rich" has ended');
 });
 
+test('resources and prompts reach agents, are decided like calls, and say so when they are not there', async ({ stage }) => {
+  const { client, id } = await withServers(stage, [{ name: 'rich', ...fixture('mcp-rich') }, docs()]);
+  const request = (method: string, params: object = {}) => told(client, id, `request ${method} ${JSON.stringify(params)}`);
+  expect((await request('prompts/list')).prompts).toEqual([{ name: 'rich-greet' }]);
+  expect((await request('resources/list')).resources).toEqual([{ uri: 'rich://one', name: 'one' }]);
+  expect(await request('resources/read', { uri: 'rich://one' })).toMatchObject({ contents: [{ uri: 'rich://one', text: 'the one' }] });
+  expect(await request('prompts/get', { name: 'rich-greet' })).toMatchObject({ messages: [{ content: { text: 'Say hello.' } }] });
+  expect(client.all('session/request_permission').map(({ msg }) => msg.params.toolCall.title)).toEqual([
+    'rich: resources/read',
+    'rich: prompts/get',
+  ]);
+  expect(JSON.stringify(await request('resources/read', { uri: 'rich://two' }))).toContain('There is no resource rich://two');
+  expect(JSON.stringify(await request('prompts/get', { name: 'docs-greet' }))).toContain('Unknown prompt: docs-greet');
+});
+
+test('a policy hides and denies the resources of a server', async ({ stage }) => {
+  const policy = { version: 1, default: 'ask', deny: ['mcp(rich:resources/read)'], allow: ['mcp(rich:prompts/get)'] };
+  const client = await stage.connect(
+    { one: mcpAgent('stdio') },
+    { config: { host_tools: ONLY_SERVERS, mcp_servers: [{ name: 'rich', ...fixture('mcp-rich') }], policy } },
+  );
+  const { id } = await open(client, stage.cwd);
+  const request = (method: string, params: object = {}) => told(client, id, `request ${method} ${JSON.stringify(params)}`);
+  expect(JSON.stringify(await request('resources/read', { uri: 'rich://one' }))).toContain('was not allowed');
+  expect(await request('prompts/get', { name: 'rich-greet' })).toMatchObject({ messages: [{ content: { text: 'Say hello.' } }] });
+});
+
 test('a server over HTTP is offered in the same way, and its key stays in the proxy', async ({ stage }) => {
   const { command, args = [] } = fixture('mcp-rich');
   const server = spawn(command, [...args, '--http'], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -94,6 +122,24 @@ test('invisible characters are removed', async ({ stage }) => {
   const tools = await told(client, id, 'tools');
   expect(tools[1].description).toBe('Searches documents.');
   await expect.poll(client.stderr).toContain('held 3 characters that nobody sees');
+});
+
+test('tools that a model API would refuse are adapted, and their arguments still validated by their own schema', async ({ stage }) => {
+  const { client, id } = await withServers(stage, [{ name: 'odd', ...fixture('mcp-odd-tools') }]);
+  const tools: Shown[] = await told(client, id, 'tools');
+  expect(tools.map((tool) => toolProblem(tool))).toEqual(tools.map(() => undefined));
+  const names = tools.map(({ name }) => name);
+  expect(names).toEqual([
+    'session_info',
+    'odd-choice',
+    'odd-tree',
+    expect.stringMatching(/^odd-issues_comments_very-.*_[0-9a-f]{8}$/),
+    'odd-plain',
+  ]);
+  expect(wordsOf(await called(client, id, String(names[3])))).toContain('"name":"issues.comments.');
+  expect(wordsOf(await called(client, id, 'odd-choice', {}))).toContain('The arguments of odd-choice are not valid');
+  expect(wordsOf(await called(client, id, 'odd-choice', { b: 'x' }))).toContain('"arguments":{"b":"x"}');
+  await expect.poll(client.stderr).toContain('odd-unusable is not offered: it requires an argument named "a b", which no model API takes');
 });
 
 test('a server that cannot be started does not affect the others', async ({ stage }) => {

@@ -16,7 +16,7 @@ const OURS = [
   'run_command',
   'command_output',
   'kill_command',
-  'ask_user',
+  'ask_question',
   'session_info',
 ];
 
@@ -55,8 +55,8 @@ describe.each<Takes>(['stdio', 'http', 'acp', 'acp-old'])('an agent that takes %
     await called(acpClient, id, 'edit_file', { path: file, old_text: 'not saved', new_text: 'edited' });
     expect(files[file]).toBe('edited yet');
     expect(await called(acpClient, id, 'read_file', {})).toMatchObject({ isError: true });
-    expect(await called(acpClient, id, 'no_such_tool')).toMatchObject({ isError: true });
-    expect(recordOf(stage, id).tools).toEqual({ transport: takes === 'acp-old' ? 'acp' : takes, state: 'called' });
+    expect(await called(acpClient, id, 'no_such_tool')).toMatchObject({ failed: expect.stringContaining('Unknown tool: no_such_tool') });
+    expect(recordOf(stage, id).tools).toMatchObject({ transport: takes === 'acp-old' ? 'acp' : takes, state: 'called' });
   });
 
   test('can cancel a call', async ({ stage }) => {
@@ -278,14 +278,14 @@ test('a question to the user is a form, or a choice if the client does not suppo
   await acpClient.call('initialize', { protocolVersion: 1, clientCapabilities: { elicitation: { form: {} } } });
   acpClient.on('elicitation/create', () => ({ action: 'accept', content: { answer: 'blue' } }));
   const { id } = await open(acpClient, stage.cwd);
-  expect(wordsOf(await called(acpClient, id, 'ask_user', { question: 'Which colour?' }))).toBe('blue');
+  expect(wordsOf(await called(acpClient, id, 'ask_question', { question: 'Which colour?' }))).toBe('blue');
   expect(acpClient.all('elicitation/create')[0]?.msg.params).toMatchObject({ sessionId: id, mode: 'form', message: 'Which colour?' });
 
   const plain = await stage.connect({ one: mcpAgent('stdio') }, { config: HOST_TOOLS });
   plain.on('session/request_permission', ({ options }) => ({ outcome: { outcome: 'selected', optionId: options[1].optionId } }));
   const other = await open(plain, stage.cwd);
-  expect(wordsOf(await called(plain, other.id, 'ask_user', { question: 'Which?', choices: ['red', 'green'] }))).toBe('green');
-  expect(await called(plain, other.id, 'ask_user', { question: 'Which?' })).toMatchObject({ isError: true });
+  expect(wordsOf(await called(plain, other.id, 'ask_question', { question: 'Which?', choices: ['red', 'green'] }))).toBe('green');
+  expect(await called(plain, other.id, 'ask_question', { question: 'Which?' })).toMatchObject({ isError: true });
 });
 
 test('tools can be disabled by kind, and the user can add some', async ({ stage }) => {

@@ -70,7 +70,7 @@ describe('over the socket', () => {
     send(call(2, { name: 'hello' }));
     expect(await next()).toMatchObject({ id: 2, result: { isError: true, content: [{ text: expect.stringMatching(/not valid: .*to/) }] } });
     send(call(3, { name: 'nobody' }));
-    expect(await next()).toMatchObject({ id: 3, result: { isError: true } });
+    expect(await next()).toMatchObject({ id: 3, error: { code: -32602, message: expect.stringContaining('Unknown tool: nobody') } });
     send(call(4, { name: 7 }));
     expect(await next()).toMatchObject({ id: 4, error: { code: -32602 } });
     socket.write('this is no JSON\n');

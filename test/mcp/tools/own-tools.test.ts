@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'vitest';
-import { OWN_TOOLS } from '../../../src/mcp/settings.ts';
-import { allTools } from '../../../src/mcp/tools/builtin-tools.ts';
+import { FORMER_NAMES, hostToolsSettings, OWN_TOOLS } from '../../../src/mcp/settings.ts';
+import { allTools, toolsFor } from '../../../src/mcp/tools/builtin-tools.ts';
 import { type Json, open, type Stage, SWITCHBOARD, testAtOnce as test } from '../../e2e/harness.ts';
 import { called, mcpAgent, told, wordsOf } from '../tool-sessions.ts';
 
@@ -58,7 +58,8 @@ test('each built-in tool can be disabled by name', async ({ stage }) => {
   const tools = await told(client, id, 'tools');
   expect(tools.map(({ name }: Json) => name)).toEqual(['read_file', 'list_directory', 'search_files']);
   expect(wordsOf(await called(client, id, 'write_file', { path: 'a', content: 'b' }))).toMatch(/write_file/);
-  expect(OWN_TOOLS).toEqual(allTools.map(({ name }) => name));
+  expect(OWN_TOOLS).toEqual([...allTools.map(({ name }) => name), ...Object.keys(FORMER_NAMES)]);
+  expect(toolsFor(hostToolsSettings({ without: ['ask_user'] }), () => ({})).map(({ name }) => name)).not.toContain('ask_question');
 });
 
 test('secrets are redacted in results if configured', async ({ stage }) => {
@@ -72,6 +73,24 @@ test('secrets are redacted in results if configured', async ({ stage }) => {
     const { id } = await open(client, stage.cwd);
     expect(wordsOf(await called(client, id, 'tell')).includes(secret)).toBe(!redact_results);
   }
+});
+
+test('programs do not inherit the secrets that the configuration uses, nor our tokens', async ({ stage }) => {
+  const script = 'console.log(Object.keys(process.env).filter((name) => /^(CANARY_|SWITCHBOARD_TOKEN)/.test(name)).sort().join(" "))';
+  const command = { name: 'names', description: 'Names.', command: process.execPath, args: ['-e', script] };
+  const client = await stage.connect(
+    { one: { ...mcpAgent('stdio'), env: { A: `\${env:CANARY_AGENT}` } } },
+    {
+      config: {
+        host_tools: { ...OURS, commands: [command] },
+        mcp_servers: [{ name: 'docs', command: 'docs', env: { B: `\${env:CANARY_SERVER}` } }],
+      },
+      env: { CANARY_AGENT: '1', CANARY_SERVER: '2', CANARY_FREE: '3', SWITCHBOARD_TOKEN: '4' },
+    },
+  );
+  client.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'once' } }));
+  const { id } = await open(client, stage.cwd);
+  expect(wordsOf(await called(client, id, 'names')).trim()).toBe('CANARY_FREE');
 });
 
 test('mistakes in them are reported with their location, and the exit code is 6', async ({ stage }) => {

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ToolEvent } from '../../../src/mcp/server/call-tool.ts';
+import { needsInput, type ToolEvent } from '../../../src/mcp/server/call-tool.ts';
 import { type Attached, createHostTools, type HostTools } from '../../../src/mcp/server/host-tools.ts';
 import { type HostTool, object, type SessionHost, text } from '../../../src/mcp/server/tool.ts';
 
@@ -105,11 +105,38 @@ describe('over HTTP', () => {
     expect(events).toMatchObject([{ kind: 'refused-token' }]);
   });
 
-  test('the token of an ended session is 401', async () => {
+  test('the token of an ended session is 401, and no alarm: an agent may come back with it', async () => {
     const { url, authorization, attached } = await open();
     attached.toolServer.revoke();
     expect((await post(url, { authorization })).status).toBe(401);
+    expect(events).toEqual([]);
+    expect((await post(url, { authorization: 'Bearer guessed' })).status).toBe(401);
     expect(events).toMatchObject([{ kind: 'refused-token' }]);
+  });
+
+  test("a session's MCP session id does not work with another session's token", async () => {
+    const first = await open();
+    const second = await attach('http');
+    const { headers } = JSON.parse(second.entry('switchboard'));
+    const other = String(headers[0].value);
+    second.toolServer.bind();
+    const transport = new StreamableHTTPClientTransport(new URL(first.url), {
+      requestInit: { headers: { authorization: first.authorization } },
+    });
+    const one = new Client({ name: 'test', version: '0' });
+    await one.connect(transport);
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'hello', arguments: { to: 'you' } } });
+    const call = (authorization: string) =>
+      post(first.url, { authorization, 'mcp-session-id': transport.sessionId ?? '', accept: 'application/json, text/event-stream' }, body);
+    expect(other).not.toBe(first.authorization);
+    expect(await call(first.authorization)).toMatchObject({ status: 200, body: expect.stringContaining('hello you') });
+    const refused = await call(other);
+    expect(refused.status).toBe(404);
+    expect(refused.body).not.toContain('hello');
+    const ended = await post(first.url, { authorization: other, 'mcp-session-id': transport.sessionId ?? '' }, '', 'DELETE');
+    expect(ended.status).toBe(404);
+    expect((await call(first.authorization)).status).toBe(200);
+    await one.close();
   });
 
   test.each([
@@ -195,6 +222,7 @@ describe('a call', () => {
     const { toolServer } = await attach('stdio');
     toolServer.bind();
     const outcome = await toolServer.call(tool.name, { ...args }, { abort: new AbortController(), progress: () => {} });
+    if (needsInput(outcome)) throw new Error('no tool here needs input');
     return { outcome, words: outcome.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n') };
   }
 

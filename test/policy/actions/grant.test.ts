@@ -33,7 +33,7 @@ describe('a file', () => {
     ['a file named in the title alone', edit(undefined, { title: 'Edit /w/a.ts' }), '/w/a.ts', 'x'],
     ['one of two that the input names', edit({ path: '/w/a.ts', target: '/w/b.ts' }), '/w/a.ts', 'x'],
     ['an input that a location contradicts', edit({ path: '/w/a.ts' }, { locations: [{ path: '/w/b.ts' }] }), '/w/a.ts', 'x'],
-    ['a file of the input beside a diff of another', edit({ path: '/w/a.ts' }, { content: [diff('/w/b.ts', 'x')] }), '/w/a.ts', 'x'],
+    ['a file of the input next to a diff of another', edit({ path: '/w/a.ts' }, { content: [diff('/w/b.ts', 'x')] }), '/w/a.ts', 'x'],
     ['another text than that of the diff', edit({ path: '/w/a.ts' }, { content: [diff('/w/a.ts', 'x')] }), '/w/a.ts', 'x, and more'],
     ['another text than that of the input', edit({ path: '/w/a.ts', content: 'x' }), '/w/a.ts', 'y'],
     ['a replacement of which the rest was not shown', edit({ path: '/w/a.ts', old_string: 'a', new_string: 'b' }), '/w/a.ts', 'b'],
@@ -112,7 +112,7 @@ test.each<[string, Call]>([
   ['an edit whose text is no text', edit({ path: '/w/a.ts', content: { html: 'x' } })],
 ])('%s grants nothing at all', (_, toolCall) => expect(grantsIn({ ...place, family: 'claude' }, { toolCall })).toEqual([]));
 
-test('only diffs among the content count, and flags beside the path say nothing about the text', () => {
+test('only diffs among the content count, and flags next to the path say nothing about the text', () => {
   const text = { type: 'content', content: { type: 'text', text: 'see below' } };
   const granted = (call: Call) => grantsIn(place, { toolCall: call });
   expect(granted(edit(undefined, { content: [text, diff('/w/a.ts', 'x')] }))).toEqual([{ of: 'edit', path: '/w/a.ts', text: 'x' }]);

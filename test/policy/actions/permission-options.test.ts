@@ -1,6 +1,6 @@
 // Which offered option answers a permission request.
-import { expect, test } from 'vitest';
-import { onceInstead, optionToAllow, optionToDeny, readOptions } from '../../../src/policy/actions/permission-options.ts';
+import { describe, expect, test } from 'vitest';
+import { isConsent, onceInstead, optionToAllow, optionToDeny, readOptions } from '../../../src/policy/actions/permission-options.ts';
 
 const option = (kind: string, optionId = kind, name = '') => ({ optionId, name, kind });
 
@@ -60,4 +60,39 @@ test('invalid entries are left out', () => {
   expect(readOptions([null, 5, {}, { optionId: 1, kind: 'allow_once' }, { optionId: 'a' }, { optionId: 'b', kind: 'k' }])).toEqual([
     { optionId: 'b', kind: 'k', name: '' },
   ]);
+});
+
+describe('a label counts as much as the kind', () => {
+  test.each(['Reject', 'No', 'no, thanks', 'Deny', "Don't run it", 'Do not run', 'Cancel', '✗ Decline', 'Never', 'Always reject'])(
+    '"%s" for an option that allows is not offered',
+    (name) => {
+      expect(readOptions([option('allow_once', 'a', name), option('allow_always', 'b', name)])).toEqual([]);
+    },
+  );
+
+  test.each(['Allow', 'Yes', 'Approve', 'OK', 'Accept', 'Run it', 'Always allow', '✓ Yes'])(
+    '"%s" for an option that rejects is not offered',
+    (name) => {
+      expect(readOptions([option('reject_once', 'a', name), option('reject_always', 'b', name)])).toEqual([]);
+    },
+  );
+
+  test.each([...CODEX, ...GEMINI, option('allow_once', 'x', 'Manually approve edits'), option('reject_once', 'y', 'Keep planning')])(
+    'what agents really offer stays: %j',
+    (offered) => {
+      expect(readOptions([offered])).toEqual([offered]);
+    },
+  );
+
+  test('consent is a matter of the kind, in any language, unless the label contradicts it or there is none', () => {
+    expect(isConsent(option('allow_once', 'a', 'Yes, proceed'))).toBe(true);
+    expect(isConsent(option('allow_always', 'a', 'Always allow'))).toBe(true);
+    expect(isConsent(option('allow_always', 'a', 'Immer erlauben'))).toBe(true);
+    expect(isConsent(option('allow_always', 'a', '常に許可'))).toBe(true);
+    expect(isConsent(option('allow_once', 'a', 'Continue'))).toBe(true);
+    expect(isConsent(option('allow_once', 'a', 'Reject'))).toBe(false);
+    expect(isConsent(option('allow_once', 'a', ''))).toBe(false);
+    expect(isConsent(option('allow_everything', 'a', 'Yes'))).toBe(false);
+    expect(isConsent(option('reject_once', 'a', 'Yes'))).toBe(false);
+  });
 });

@@ -91,7 +91,7 @@ const CASES: readonly (readonly [string | readonly string[], string])[] = [
   [['git', 'show', 'HEAD@{10:00}:.env'], 'read $repository/.env, read HEAD@{10:00}:.env'],
   [['git', 'log', '--', ':(top).env'], 'read $repository/.env, (run pager)'],
   ['git log -- :/.env', 'read $repository/.env, (run pager)'],
-  ['git log -- :!x', '(run pager)'],
+  ['git log -- :!x', 'read ., (run pager)'],
   [['git', 'log', '--', ':(attr:x)y'], '? :(attr:x)y'],
   ['git stash list', ''],
   ['git stash', '? stash'],

@@ -1,9 +1,9 @@
 // Loading a policy from text: what is accepted, and how each problem is reported.
 import { describe, expect, test } from 'vitest';
 import { loadPolicy } from '../../../src/policy/format/load.ts';
-import { renderPolicyProblem } from '../../../src/policy/format/problem.ts';
+import { renderProblem } from '../../../src/policy/format/problem.ts';
 
-const problems = (text: string): string[] => loadPolicy('p.yaml', text).problems.map(renderPolicyProblem);
+const problems = (text: string): string[] => loadPolicy('p.yaml', text).problems.map(renderProblem);
 
 describe('a policy that is read', () => {
   test('may be YAML or JSON, with rules in the short and the long form', () => {

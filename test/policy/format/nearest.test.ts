@@ -21,6 +21,10 @@ test.each(['y', 'policy', 'something_else', 'ag', ''])('%j is near nothing', (wo
   expect(didYouMean(word, KEYS)).toBeUndefined();
 });
 
+test('half of a short word is not a typo of another', () => {
+  expect(nearestOf('nope', ['ask', 'code'], 'modes')).toBe('modes: ask, code');
+});
+
 test('the suggestion is followed by the whole list', () => {
   expect(nearestOf('raed', ['read', 'write'], 'modes')).toBe('did you mean "read"? modes: read, write');
   expect(nearestOf('xyz', ['read', 'write'], 'modes')).toBe('modes: read, write');

@@ -1,6 +1,6 @@
 // An agent with one process per session: the end of a process affects only its own sessions.
 import { expect, test } from 'vitest';
-import { choosing, open, prompt, UNANSWERED } from '../../e2e/harness.ts';
+import { CAPABILITIES, choosing, open, prompt, UNANSWERED } from '../../e2e/harness.ts';
 import { connectInProcess } from '../../faults/in-process.ts';
 import { eventually } from '../../faults/setup.ts';
 import { type Actor, able, CWD, chunk, connection, end } from '../actors.ts';
@@ -33,7 +33,7 @@ test('a session that only a refused process announced ends with it: a later requ
   });
   const stopped = new Set<Actor>();
   const { client } = made;
-  await client.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
+  await client.call('initialize', { protocolVersion: 1, clientCapabilities: CAPABILITIES });
   await open(client, CWD, 'left');
   const refused = client.request('session/new', { cwd: CWD, mcpServers: [], ...choosing('left') });
   await eventually(() => expect(processes).toHaveLength(2));
@@ -76,7 +76,7 @@ test.each([1, 2])(
         return actor.launch();
       },
     });
-    await client.call('initialize', { protocolVersion: 1, clientCapabilities: {} });
+    await client.call('initialize', { protocolVersion: 1, clientCapabilities: CAPABILITIES });
     await open(client, CWD, 'left');
     await client.call('session/load', { sessionId: 'held', cwd: CWD, mcpServers: [] });
     const [first, second] = processes as [Actor, Actor];

@@ -27,7 +27,7 @@ test.each([
 test.each([
   ['in a text', `"update":{${CHUNK.replace('told', 'told \\"update\\" \\"sessionUpdate\\" \\"sessionUpdate\\"')}}`],
   ['at another place', `"update":{"_meta":{"sessionUpdate":"x","toolCallId":"a","update":{"toolCallId":"b"}},${CHUNK}}`],
-  ['beside an escaped text', `"update":{${CHUNK.replace('told', 'told \\u0041')}}`],
+  ['next to an escaped text', `"update":{${CHUNK.replace('told', 'told \\u0041')}}`],
 ])('the same words %s say nothing', async (_, update) => {
   const all = await send(update);
   expect(all.client.agentText(all.id)).toMatch(/^told/);

@@ -296,7 +296,7 @@ test('on shutdown an agent gets answers to its own requests and to nothing else'
   expect(left.seen.filter(({ msg }) => msg.method === undefined).map(({ msg }) => msg.id)).toEqual(['call']);
 });
 
-test('an agent that starts a tool call which the policy denied is reported, even if its update does not say what the call does', async () => {
+test('an agent that completes a tool call which the policy denied is reported, even if its update does not say what the call does', async () => {
   const { enforcement, entries } = memoryGuard({ deny: ['execute(make)'] });
   const left = able('left');
   const { client } = await connection([left], {}, { enforcement });
@@ -304,8 +304,10 @@ test('an agent that starts a tool call which the policy denied is reported, even
   const request = execution(id, 'make');
   expect(await left.call('session/request_permission', request)).toEqual(selected('r1'));
   const { toolCallId } = request.toolCall;
-  left.notify('session/update', { sessionId: id, update: { sessionUpdate: 'tool_call_update', toolCallId, status: 'in_progress' } });
-  const report = await client.got('session/update', ({ update }) => JSON.stringify(update).includes('did what it was refused'));
+  left.notify('session/update', { sessionId: id, update: { sessionUpdate: 'tool_call_update', toolCallId, status: 'completed' } });
+  const report = await client.got('session/update', ({ update }) =>
+    JSON.stringify(update).includes('did what it was refused: execute: make'),
+  );
   expect(report.msg.params.sessionId).toBe(id);
   expect(entries.map(({ verdict, method }) => [verdict, method])).toEqual([
     ['deny', 'session/request_permission'],

@@ -274,7 +274,7 @@ test('a refused token is recorded without a session', async () => {
   all.enforcement.tokenRefused('expired');
   expect(all.entries).toEqual([
     {
-      ...{ agent: '', method: 'mcp', request: '', summary: 'mcp: a connection', evidence: 'raw', verdict: 'deny', why: 'expired' },
+      ...{ agent: 'unknown', method: 'mcp', request: '', summary: 'mcp: a connection', evidence: 'raw', verdict: 'deny', why: 'expired' },
       ...{ answeredBy: 'policy', outcome: 'prevented', option: 'refused', latencyMs: 0, policyHash: '1', mode: 'enforce' },
     },
   ]);

@@ -104,7 +104,7 @@ describe('a refused mode cannot be set', () => {
     expect((await setMode(all, 'plan')).result).toEqual({});
     expect(all.entries).toMatchObject([
       { method: 'session/set_mode', verdict: 'deny', answeredBy: 'policy', option: 'refused', summary: 'mode: yolo', session: all.id },
-      { method: 'session/set_mode', verdict: 'ask', answeredBy: 'policy', option: 'passed', summary: 'mode: plan' },
+      { method: 'session/set_mode', verdict: 'ask', answeredBy: 'user', outcome: 'allowed', option: 'passed', summary: 'mode: plan' },
     ]);
     expect(all.agent.all('session/set_mode').map(({ msg }) => msg.params.modeId)).toEqual(['plan']);
   });
@@ -129,7 +129,7 @@ describe('a refused mode cannot be set', () => {
     expect((await setMode(all, 'yolo')).result).toEqual({});
     expect(all.decisions()).toEqual([
       ['deny', 'policy', 'refused'],
-      ['ask', 'policy', 'passed'],
+      ['ask', 'user', 'allow'], // the word says that it no longer asks
     ]);
   });
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Json, prompt, UNANSWERED } from '../../e2e/harness.ts';
 import { execution, OPTIONS, selected } from '../../e2e/policy-support.ts';
-import { CWD, cancelled } from '../actors.ts';
+import { CWD, cancelled, end } from '../actors.ts';
 import { CANCELLED, type Guarded, guarded } from './support.ts';
 
 const POLICY = { deny: [{ id: 'no-sudo', action: 'execute', command: 'sudo ...' }] };
@@ -13,12 +13,21 @@ const call = (status: string | undefined, command = 'sudo ls', more: Json = {}):
 const reports = ({ notices }: Guarded) => notices.filter((text) => text.includes(' did '));
 
 describe('a call that the policy denies', () => {
-  test.each(['in_progress', 'completed'])('is recorded and reported once it is %s', async (status) => {
+  const output = { terminal_output: { terminal_id: 'c1', data: 'x' } };
+
+  test.each([
+    ['it has completed', { status: 'completed' }],
+    ['its terminal has output', { status: 'in_progress', _meta: output }],
+    ['a piece of output came', { _meta: { terminal_output_delta: output.terminal_output } }],
+    ['it has a result', { status: 'in_progress', rawOutput: { stdout: '' } }],
+    ['it ran and failed', { status: 'failed', _meta: { terminal_exit: { exit_code: 1, signal: null } } }],
+  ])('is recorded and reported once %s', async (_, news) => {
     const all = await guarded(POLICY);
     all.update(call('pending'));
+    all.update(call('in_progress'));
     await all.settled();
     expect(all.entries).toEqual([]);
-    all.update(call(status));
+    all.update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', ...news });
     await all.settled();
     expect(all.entries).toMatchObject([
       {
@@ -32,18 +41,24 @@ describe('a call that the policy denies', () => {
     expect(JSON.stringify(all.client.updates(all.id))).toContain(what);
   });
 
-  test('is not one while it is pending, when it failed, or when it is allowed', async () => {
-    const all = await guarded(POLICY);
-    for (const update of [call('pending'), call('failed'), call(undefined), call('in_progress', 'ls'), call('odd')]) all.update(update);
-    all.update({ ...call('in_progress'), toolCallId: 7 });
+  test('is not one before it has an effect, when it failed, or when it is allowed', async () => {
+    const all = await guarded({ ...POLICY, default: 'allow' });
+    const none = { terminal_exit: { exit_code: null, signal: null } };
+    for (const update of [call('pending'), call('in_progress'), call('failed'), call(undefined), call('odd')]) all.update(update);
+    all.update(call('failed', 'sudo ls', { rawOutput: { error: 'rejected' }, _meta: none }));
+    all.update(call('completed', 'ls'));
+    all.update({ ...call('completed'), toolCallId: 7 });
     await all.settled();
     expect([all.entries, reports(all)]).toEqual([[], []]);
   });
 
   test('is reported once, and again when it becomes another one', async () => {
     const all = await guarded(POLICY);
-    for (const command of ['sudo ls', 'sudo ls', 'sudo rm x', 'sudo rm x']) all.update(call('in_progress', command));
-    all.update(call('in_progress', 'sudo ls', { toolCallId: 'c2' }));
+    for (const command of ['sudo ls', 'sudo ls', 'sudo rm x', 'sudo rm x']) all.update(call('in_progress', command, { rawOutput: '' }));
+    all.update(call('completed', 'sudo rm x'));
+    all.update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed' });
+    all.update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', title: 'sudo again' });
+    all.update(call('completed', 'sudo ls', { toolCallId: 'c2' }));
     await all.settled();
     expect(all.entries.map(({ summary }) => summary)).toEqual(['execute: sudo ls', 'execute: sudo rm x', 'execute: sudo ls']);
   });
@@ -51,7 +66,7 @@ describe('a call that the policy denies', () => {
   test('is known by its earlier updates when it begins', async () => {
     const all = await guarded(POLICY);
     all.update(call('pending'));
-    all.update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'in_progress' });
+    all.update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed' });
     await all.settled();
     expect(all.entries).toMatchObject([{ summary: 'execute: sudo ls' }]);
   });
@@ -60,7 +75,7 @@ describe('a call that the policy denies', () => {
     const all = await guarded(POLICY);
     all.update(call('pending'));
     all.update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'failed' });
-    all.update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'in_progress' });
+    all.update({ sessionUpdate: 'tool_call', toolCallId: 'c1', status: 'completed', kind: 'think' });
     await all.settled();
     expect(all.entries).toEqual([]);
   });
@@ -71,9 +86,9 @@ describe('a call that the policy denies', () => {
     all.agent.line(
       `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"${all.id}","update":{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"in_progress","status":"completed"}}}`,
     );
-    all.update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'in_progress' });
+    all.update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed' });
     await all.settled();
-    expect(all.entries).toEqual([]);
+    expect(all.entries.filter(({ verdict }) => verdict === 'deny')).toEqual([]);
   });
 
   test('is not reported from the replay of a load', async () => {
@@ -83,16 +98,61 @@ describe('a call that the policy denies', () => {
       return {};
     });
     await all.client.call('session/load', { sessionId: all.id, cwd: CWD, mcpServers: [] });
-    expect(all.entries).toEqual([]);
     all.update(call('completed'));
     await all.settled();
+    expect(all.entries).toEqual([]);
+    all.agent.on('session/prompt', () => {
+      all.update(call('completed'));
+      return end;
+    });
+    await prompt(all.client, all.id, 'go');
     expect(all.entries).toHaveLength(1);
+  });
+});
+
+describe('a call that the policy asks about', () => {
+  const unasked = async (all: Guarded) => {
+    await prompt(all.client, all.id, 'go');
+    return all.entries.filter(({ outcome }) => outcome === 'unasked').map(({ summary }) => summary);
+  };
+
+  test('is not reported again when its agent sends more about it after the turn', async () => {
+    const all = await guarded({});
+    all.agent.on('session/prompt', () => {
+      all.update(call('completed', 'make'));
+      return end;
+    });
+    expect(await unasked(all)).toEqual(['execute: make']);
+    const late = { sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed' };
+    for (const update of [late, { ...late, title: 'make' }, { ...late, toolCallId: 'never heard of' }]) all.update(update);
+    all.agent.on('session/prompt', () => end);
+    expect(await unasked(all)).toEqual(['execute: make']);
+  });
+
+  test('is none if the agent only thinks, whatever it gives as input', async () => {
+    const all = await guarded({});
+    all.agent.on('session/prompt', () => {
+      const review = { title: 'Guardian Review', kind: 'think', rawInput: { threadId: 't', risk: 'low' } };
+      all.update({ sessionUpdate: 'tool_call', toolCallId: 'g', ...review, status: 'completed' });
+      return end;
+    });
+    expect(await unasked(all)).toEqual([]);
+  });
+
+  test('is none if only the title shows that the policy allows it', async () => {
+    const all = await guarded({ allow: ['execute(ls ...)'] });
+    all.agent.on('session/prompt', () => {
+      for (const [toolCallId, title] of Object.entries({ a: 'ls', b: '`ls src`', c: 'make', d: 'ls; make' }))
+        all.update({ sessionUpdate: 'tool_call', toolCallId, title, kind: 'execute', status: 'completed' });
+      return end;
+    });
+    expect(await unasked(all)).toEqual([expect.stringMatching(/^execute: .*make; execute: .*ls ; make$/)]);
   });
 });
 
 describe('a call that was refused', () => {
   const begin = async (all: Guarded, toolCallId: string) => {
-    all.update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'in_progress' });
+    all.update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'completed' });
     await all.settled();
     return reports(all).filter((text) => text.includes('did what it was refused')).length;
   };
@@ -108,7 +168,7 @@ describe('a call that was refused', () => {
     ['by an unclear answer', {}, 'make', () => selected('none'), 1],
     ['by nobody: the user allowed it', {}, 'make', () => selected('a1'), 0],
     ['by nobody: the policy allows it', { allow: ['execute(make)'] }, 'make', () => selected('r1'), 0],
-  ])('%s is reported when the agent begins it nevertheless', async (_, policy, command, answer, expected) => {
+  ])('%s is reported when the agent does it nevertheless', async (_, policy, command, answer, expected) => {
     const all = await guarded(policy);
     all.client.on('session/request_permission', answer);
     const asked = asking(all, command);
@@ -155,7 +215,7 @@ describe('the policy says what follows', () => {
   const violating = async (response: string, options = {}) => {
     const all = await guarded({ ...POLICY, agents: { '*': { on_violation: response } } }, options);
     all.agent.on('session/prompt', async () => {
-      all.update(call('in_progress'));
+      all.update(call('completed'));
       await all.agent.got('session/cancel');
       return cancelled;
     });
@@ -179,7 +239,7 @@ describe('the policy says what follows', () => {
 
   test('log records it and tells nobody', async () => {
     const all = await violating('log');
-    all.update(call('in_progress'));
+    all.update(call('completed'));
     await all.settled();
     expect(all.entries).toMatchObject([{ verdict: 'deny', option: 'log' }]);
     expect([reports(all), JSON.stringify(all.client.updates(all.id)).includes('did without asking')]).toEqual([[], false]);
@@ -187,7 +247,7 @@ describe('the policy says what follows', () => {
 
   test('a policy that only observes records it, whatever it says', async () => {
     const all = await violating('kill', { isObserving: true });
-    all.update(call('in_progress'));
+    all.update(call('completed'));
     await all.settled();
     expect(all.entries).toMatchObject([{ verdict: 'deny', option: 'log', mode: 'observe' }]);
     expect(reports(all)).toEqual([]);

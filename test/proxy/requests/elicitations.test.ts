@@ -16,6 +16,7 @@ test('32 elicitations of a session reach the user at once; the next is refused, 
   expect((await asked[32]).error).toEqual({
     code: -32603,
     message: 'Too many elicitations are open in this session (limit 32); wait until one completes',
+    data: { reason: 'too_many_open', retryable: true },
   });
   const elsewhere = left.request('elicitation/create', form({ sessionId: other.id }));
   const { msg } = await client.got('elicitation/create', ({ sessionId }) => sessionId === other.id);

@@ -113,13 +113,13 @@ describe('a session whose recovery takes long', () => {
     const { message, data } = (await turn).error;
     expect(message).toContain(`no response to session/load within ${limitMs} ms`);
     expect(message).toContain('agent_servers.left.timeouts.initialize_ms');
-    expect(data).toMatchObject({ sessionId: id, agent: 'left', reason: 'session_lost' });
+    expect(data).toMatchObject({ sessionId: id, agent: 'left', reason: 'session_not_back' });
   });
 
   test('is recovered by the late answer, and the replay stays withheld', async () => {
     const { clock, left, client, id, turn, load } = await slow();
     clock.advance(30_000);
-    expect((await turn).error.data.reason).toBe('session_lost');
+    expect((await turn).error.data.reason).toBe('session_not_back');
     left.notify('session/update', { sessionId: id, update: chunk('of old; ') });
     left.reply(load, {});
     left.notify('session/update', { sessionId: id, update: chunk('of now; ') });
@@ -134,12 +134,12 @@ describe('a session whose recovery takes long', () => {
     async (company) => {
       const { clock, left, client, id, turn, load } = await slow({}, company === 'one agent' ? [] : [able('right')]);
       clock.advance(30_000);
-      expect((await turn).error.data.reason).toBe('session_lost');
+      expect((await turn).error.data.reason).toBe('session_not_back');
       const [second, behind] = [prompt(client, id, 'second'), prompt(client, id, 'behind it')];
       await settled(client);
       expect(left.all('session/load')).toHaveLength(1);
       clock.advance(30_000);
-      expect((await second).error.data.reason).toBe('session_lost');
+      expect((await second).error.data.reason).toBe('session_not_back');
       await settled(client);
       const [, anew, ...more] = left.all('session/load');
       expect(more).toEqual([]);

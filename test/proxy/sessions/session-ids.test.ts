@@ -1,8 +1,8 @@
-// One id means one session at a time, for whoever has seen it, and frames that name it keep their order.
+// One id means one session at a time, and frames that name it keep their order.
 import { expect, test } from 'vitest';
 import { open, UNANSWERED } from '../../e2e/harness.ts';
 import { ALL_CAPABILITIES } from '../../e2e/scripted-agent.ts';
-import { able, CWD, chunk, connected, connection, end } from '../actors.ts';
+import { able, CWD, cancelled, chunk, connected, connection, end } from '../actors.ts';
 import { memoryGuard } from '../memory-guard.ts';
 
 const PERMISSION = { toolCall: { toolCallId: 't' }, options: [] };
@@ -109,4 +109,92 @@ test('a file request behind one that waits for the user stays behind it when its
     ['fs/read_text_file', id],
     ['fs/write_text_file', id],
   ]);
+});
+
+// Seed 111004369 of the simulator.
+test('a session opened under an id that a request is looking for gets an alias, and the request does not reach it', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const client = await connected([left, right]);
+  left.on('session/list', () => UNANSWERED);
+  const turn = client.request('session/prompt', { sessionId: 's1', prompt: [{ type: 'text', text: 'hello' }] });
+  const { msg } = await left.got('session/list');
+  expect((await open(client, CWD, 'right')).id).toBe('s1~right');
+  left.reply(msg, { sessions: [] });
+  expect((await turn).error.code).toBe(-32002);
+  expect(right.all('session/prompt')).toEqual([]);
+});
+
+// Seed 111004099 of the simulator.
+test('a request that an agent sends about the session it opens stays with that session, even if a load of the id fails meanwhile', async () => {
+  const [left, right] = [able('left', { ...ALL_CAPABILITIES, sessionCapabilities: { close: {} } }), able('right')];
+  const client = await connected([left, right]);
+  client.on('session/request_permission', () => UNANSWERED);
+  left.on('session/new', () => UNANSWERED);
+  left.on('session/load', () => UNANSWERED);
+  const load = client.request('session/load', { sessionId: 'own', cwd: CWD, mcpServers: [] });
+  const loading = await left.got('session/load');
+  const opening = open(client, CWD, 'left');
+  const creating = await left.got('session/new');
+  void left.request('session/request_permission', { sessionId: 'own', ...PERMISSION });
+  const shown = await client.got('session/request_permission');
+  left.send({ jsonrpc: '2.0', id: loading.msg.id, error: { code: -32002, message: 'there is no such session' } });
+  await left.until((msg) => msg.method === 'session/load' && msg.id !== loading.msg.id); // the id is this agent's by now
+  left.reply(creating.msg, { sessionId: 'own' });
+  expect((await opening).id).toBe('own');
+  left.send({ jsonrpc: '2.0', id: left.all('session/load')[1]?.msg.id, error: { code: -32002, message: 'there is no such session' } });
+  expect((await load).error.code).toBe(-32002);
+  await client.call('session/close', { sessionId: 'own' });
+  expect((await client.got('$/cancel_request')).msg.params).toEqual({ requestId: shown.msg.id });
+});
+
+// Seed 110005453 of the simulator.
+const id = 'old';
+
+test('a prompt before a close ends with it, even if the load that both waited for fails first', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const client = await connected([left, right]);
+  left.on('session/list', () => ({ sessions: [{ sessionId: id, cwd: CWD }] }));
+  for (const method of ['session/load', 'session/close']) left.on(method, () => UNANSWERED);
+  const load = client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const loading = await left.got('session/load');
+  const turn = client.request('session/prompt', { sessionId: id, prompt: [{ type: 'text', text: 'hello' }] });
+  const close = client.request('session/close', { sessionId: id });
+  const closing = await left.got('session/close');
+  left.send({ jsonrpc: '2.0', id: loading.msg.id, error: { code: -32603, message: 'not now' } });
+  expect((await load).error.message).toBe('not now');
+  left.reply(closing.msg, {});
+  expect([(await turn).result, (await close).error]).toEqual([cancelled, undefined]);
+  expect(left.all('session/prompt')).toEqual([]);
+});
+
+test('a prompt before a close that is refused looks for its session again, if the load that both waited for has failed', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const client = await connected([left, right]);
+  left.on('session/list', () => ({ sessions: [{ sessionId: id, cwd: CWD }] }));
+  for (const method of ['session/load', 'session/close']) left.on(method, () => UNANSWERED);
+  const load = client.request('session/load', { sessionId: id, cwd: CWD, mcpServers: [] });
+  const loading = await left.got('session/load');
+  const turn = client.request('session/prompt', { sessionId: id, prompt: [{ type: 'text', text: 'hello' }] });
+  const close = client.request('session/close', { sessionId: id });
+  const closing = await left.got('session/close');
+  left.send({ jsonrpc: '2.0', id: loading.msg.id, error: { code: -32603, message: 'not now' } });
+  expect((await load).error.message).toBe('not now');
+  expect(left.all('session/prompt')).toEqual([]);
+  left.send({ jsonrpc: '2.0', id: closing.msg.id, error: { code: -32603, message: 'busy' } });
+  expect([(await turn).result, (await close).error.message]).toEqual([end, 'busy']);
+});
+
+// Seed 114016740 of the simulator.
+test('a session that its agent opens while it is looked for keeps its alias, even if the agent has listed it before', async () => {
+  const [left, right] = [able('left'), able('right')];
+  const client = await connected([left, right]);
+  left.on('session/list', () => ({ sessions: [{ sessionId: 's1', cwd: CWD }] }));
+  right.on('session/list', () => UNANSWERED);
+  const load = client.request('session/load', { sessionId: 's1', cwd: CWD, mcpServers: [] });
+  const asked = await right.got('session/list');
+  expect((await open(client, CWD, 'left')).id).toBe('s1~left');
+  right.reply(asked.msg, { sessions: [] });
+  expect((await load).error.code).toBe(-32002);
+  await client.call('session/prompt', { sessionId: 's1~left', prompt: [{ type: 'text', text: 'hello' }] });
+  expect(client.agentText('s1~left')).toBe('left heard hello');
 });

@@ -1,7 +1,7 @@
 // The states of a session and their transitions.
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  admit,
   beginChange,
   beginClose,
   beginLoad,
@@ -16,6 +16,7 @@ import {
   end,
   KNOWN,
   type Load,
+  leftToLoad,
   loadAnswered,
   loadable,
   loaded,
@@ -29,12 +30,13 @@ import {
   namedByClient,
   opened,
   operationOf,
+  overtakes,
   type Recovery,
   recovered,
   recoveryAnswered,
   recoveryFailed,
-  recoveryOverdue,
   recoveryRequested,
+  recoveryWait,
   replayEnded,
   restingOf,
   resumedInProcess,
@@ -50,12 +52,14 @@ const live = (state: SessionState): Live => {
   return state;
 };
 
-const load = (): Load => ({ operation: 'load' });
+const load = (): Load => ({ operation: 'load', abandon: () => {} });
 const recovery = (): Recovery => ({ operation: 'recovery', heard: () => {}, join: () => {} });
 const change = (): Change => ({ operation: 'change', abandon: () => {} });
 const close = (): Close => ({ operation: 'close' });
+const recoveryOverdue = (now: Parameters<typeof recoveryWait>[0]) => recoveryWait(now, 'overdue');
 
 const WITH = { openParams: '{"cwd":"/a"}', roots: undefined, agentLocked: false };
+const BEGUN = () => true;
 const ROOTS = { named: ['/a'], real: ['/a'] };
 const open = (): Live => live(opened(KNOWN, WITH));
 const lost = (): Live => live(lose(open(), true));
@@ -115,8 +119,24 @@ test('a load that fails leaves a session that was in use as it was, and ends one
 test('an operation settles below a close, and the close goes on', () => {
   const op = load();
   const closing = beginClose(beginLoad(KNOWN, op), close());
-  expect(shape(settle<'load'>(closing, op, (now) => loaded(now, WITH)))).toBe('closing(open)');
-  expect(shape(settle<'load'>(closing, op, (now) => loadFailed(now, 'client')))).toBe('closed');
+  expect(shape(settle<'load'>(closing, op, (now) => loaded(now, WITH, BEGUN)))).toBe('closing(open)');
+  expect(shape(settle<'load'>(closing, op, (now) => loadFailed(now, 'client')))).toBe('closing(closed)');
+});
+
+test('a session whose load fails below a close stays until the close is answered, whatever its agent does', () => {
+  const [op, ending] = [load(), close()];
+  const closing = live(settle<'load'>(beginClose(beginLoad(KNOWN, op), ending), op, (now) => loadFailed(now, 'client')) ?? KNOWN);
+  for (const state of [lose(closing, false), opened(closing, WITH), leftToLoad(closing)]) expect(shape(state)).toBe('closing(closed)');
+  expect(restingOf(closing).kind).toBe('closed');
+  expect(rootsOf(closing)).toBeUndefined();
+  expect(shape(settle<'close'>(closing, ending, closeRefused))).toBe('closed');
+});
+
+test('a close makes a change of agent late, and the session closes at the agent it has', () => {
+  const op = change();
+  const closing = beginClose(beginChange(changeable(open()), op), close());
+  expect(shape(closing)).toBe('closing(open)');
+  expect(settle<'change'>(closing, op, changed)).toBeUndefined();
 });
 
 test('a close that is refused leaves the load under way', () => {
@@ -155,12 +175,49 @@ test('an operation under way is found by its name, also below another one', () =
   expect(operationOf(open(), 'load')).toBeUndefined();
 });
 
-test('only a session at rest, a load and a recovery can be closed', () => {
+test('any session can be closed that is not closed or being closed', () => {
   const begun = beginRecovery(recoverable(lost()), recovery());
-  for (const state of [DISCOVERED, KNOWN, open(), lost(), transcript(), beginLoad(KNOWN, load()), begun])
+  const changing = beginChange(changeable(open()), change());
+  for (const state of [DISCOVERED, KNOWN, open(), lost(), transcript(), beginLoad(KNOWN, load()), begun, changing])
     expect(mayClose(state)).toBe(true);
-  for (const state of [beginChange(changeable(open()), change()), beginClose(KNOWN, close()), end(KNOWN)])
-    expect(mayClose(state)).toBe(false);
+  for (const state of [beginClose(KNOWN, close()), end(KNOWN)]) expect(mayClose(state)).toBe(false);
+});
+
+test.each([
+  // state, then what becomes of: a prompt, a notification, a load, a close, a cancel
+  ['discovered', () => DISCOVERED, 'pass', 'pass', 'pass', 'pass', 'pass'],
+  ['known', () => KNOWN, 'pass', 'pass', 'pass', 'pass', 'pass'],
+  ['open', open, 'pass', 'pass', 'pass', 'pass', 'pass'],
+  ['lost', lost, 'recover', 'drop', 'pass', 'pass', 'pass'],
+  ['a transcript', transcript, 'refuse', 'refuse', 'pass', 'pass', 'pass'],
+  ['being loaded', () => beginLoad(KNOWN, load()), 'wait', 'wait', 'wait', 'pass', 'pass'],
+  ['being recovered for a request', () => beginRecovery(recoverable(lost()), recovery()), 'wait', 'wait', 'wait', 'pass', 'pass'],
+  [
+    'being recovered for nobody',
+    () => recoveryWait(beginRecovery(recoverable(lost()), recovery()), 'unawaited'),
+    ...['recover', 'drop', 'pass', 'pass', 'pass'],
+  ],
+  [
+    'being recovered for too long',
+    () => recoveryOverdue(beginRecovery(recoverable(lost()), recovery())),
+    ...['recover', 'drop', 'pass', 'pass', 'pass'],
+  ],
+  ['changing its agent', () => beginChange(changeable(open()), change()), 'wait', 'wait', 'wait', 'pass', 'pass'],
+  ['being closed', () => beginClose(KNOWN, close()), 'wait', 'wait', 'wait', 'wait', 'pass'],
+  ['being closed while it is loaded', () => beginClose(beginLoad(KNOWN, load()), close()), 'wait', 'wait', 'wait', 'wait', 'pass'],
+  ['closed', () => end(KNOWN), 'reroute', 'reroute', 'reroute', 'reroute', 'reroute'],
+] as const)('a session that is %s admits frames from the client', (_, state, prompt, note, loads, closes, cancels) => {
+  const now = state();
+  expect(admit(now, 'session/prompt', true)).toBe(prompt);
+  expect(admit(now, '_vendor/note', false)).toBe(note);
+  for (const method of ['session/load', 'session/resume']) expect(admit(now, method, true)).toBe(loads);
+  for (const method of ['session/close', 'session/delete']) expect(admit(now, method, true)).toBe(closes);
+  expect(admit(now, 'session/cancel', false)).toBe(cancels);
+});
+
+test('a cancel, a close and a delete overtake waiting frames, and nothing else does', () => {
+  expect(['session/cancel', 'session/close', 'session/delete'].every(overtakes)).toBe(true);
+  expect(['session/prompt', 'session/load', 'session/resume', 'session/set_mode', '_vendor/note'].some(overtakes)).toBe(false);
 });
 
 test('a change of agent keeps the params and directories of the session, also when it begins during a recovery', () => {
@@ -186,13 +243,15 @@ test('a session recovers with the params and directories it was opened with', ()
   expect(settle<'recovery'>(beginRecovery(recoverable(lost), op), op, recovered)).toEqual({ kind: 'open', ...WITH, roots: ROOTS });
 });
 
-test('a load and a first prompt lock the agent, a change of agent does not', () => {
+test('a first prompt locks the agent, also if it came before a load; a change of agent does not', () => {
   const op = load();
   const begun = beginLoad(KNOWN, op);
-  expect(loaded(begun, WITH).agentLocked).toBe(true);
+  expect(loaded(begun, WITH, BEGUN).agentLocked).toBe(true);
+  expect(loaded(begun, WITH, () => false).agentLocked).toBe(false);
   const state = open();
   if (state.kind !== 'open') throw new Error(state.kind);
   expect(lockAgent(state).agentLocked).toBe(true);
+  expect(loaded(beginLoad(state, op), WITH, () => false).agentLocked).toBe(true);
   expect(resumedInProcess(begun, state).agentLocked).toBe(true);
   expect(changed(beginChange(state, change())).agentLocked).toBe(false);
 });
@@ -200,9 +259,9 @@ test('a load and a first prompt lock the agent, a change of agent does not', () 
 test('the directories of a load apply while it is in progress', () => {
   const sent = loadSent(beginLoad(KNOWN, load()), undefined, ROOTS);
   expect(rootsOf(beginClose(sent, close()))).toEqual(ROOTS);
-  expect(loaded(sent, { openParams: '{}', roots: undefined }).roots).toEqual(ROOTS);
+  expect(loaded(sent, { openParams: '{}', roots: undefined }, BEGUN).roots).toEqual(ROOTS);
   const other = { named: ['/b'], real: ['/b'] };
-  expect(loaded(sent, { openParams: '{}', roots: other }).roots).toEqual(other);
+  expect(loaded(sent, { openParams: '{}', roots: other }, BEGUN).roots).toEqual(other);
 });
 
 test('an open session and a lost one keep their directories, also while an operation is under way; others have none', () => {
@@ -249,8 +308,8 @@ test('a load that begins during a recovery withholds its replay until the load a
 
 test('a new attempt to recover is neither overdue nor withholding, and an attempt becomes overdue once', () => {
   const begun = beginRecovery(recoverable(lost()), recovery());
-  expect(begun).toMatchObject({ withholdsReplay: false, overdue: false });
-  expect(recoveryOverdue(begun)).toMatchObject({ kind: 'recovering', overdue: true });
+  expect(begun).toMatchObject({ withholdsReplay: false, wait: 'awaited' });
+  expect(recoveryOverdue(begun)).toMatchObject({ kind: 'recovering', wait: 'overdue' });
   expect(mayRecover(begun)).toBe(true);
   for (const state of [open(), KNOWN, end(KNOWN), beginLoad(KNOWN, load())]) expect(mayRecover(state)).toBe(false);
 });
@@ -278,134 +337,4 @@ test('the replay of a recovery that was replaced stays withheld until that one i
   expect(withholdsUpdates(lose(failed, false))).toBe(false);
   // A client that loads the session itself is shown the replay it asked for.
   expect(withholdsUpdates(loadSent(beginLoad(loadable(failed), load()), 'shown', undefined))).toBe(false);
-});
-
-const EVENTS = [
-  'name',
-  'open',
-  'lose',
-  'lock',
-  'load',
-  'loaded',
-  'transcript',
-  'loadFailed',
-  'recover',
-  'asked',
-  'overdue',
-  'recovered',
-  'recoveryFailed',
-  'change',
-  'changed',
-  'changeFailed',
-  'close',
-  'closeRefused',
-  'end',
-] as const;
-
-test('in any history of legal events, each operation settles at most once, and closed is final', () => {
-  fc.assert(
-    fc.property(fc.constantFrom('client', 'agent'), fc.array(fc.constantFrom(...EVENTS), { maxLength: 60 }), (origin, events) => {
-      let state: SessionState = origin === 'agent' ? DISCOVERED : KNOWN;
-      const begun = { load: [] as Load[], recovery: [] as Recovery[], change: [] as Change[], close: [] as Close[] };
-      const settled = new Set<object>();
-      const finish = <Name extends 'load' | 'recovery' | 'change' | 'close'>(name: Name, next: Parameters<typeof settle<Name>>[2]) => {
-        // Every operation ever begun tries to settle, the late ones too.
-        for (const op of begun[name]) {
-          const after: SessionState | undefined = settle<Name>(state, op as never, next);
-          if (after === undefined) continue;
-          expect(settled.has(op)).toBe(false);
-          settled.add(op);
-          state = after;
-        }
-      };
-      for (const event of events) {
-        const before = state;
-        if (state.kind === 'closed') {
-          for (const name of ['load', 'recovery', 'change', 'close'] as const) expect(operationOf(state, name)).toBeUndefined();
-        }
-        switch (event) {
-          case 'name':
-            if (state.kind !== 'closed') state = namedByClient(state);
-            break;
-          case 'open':
-            if (state.kind !== 'closed') state = opened(state, WITH);
-            break;
-          case 'lose':
-            if (state.kind !== 'closed') state = lose(state, false);
-            break;
-          case 'lock':
-            if (state.kind === 'open') state = lockAgent(state);
-            break;
-          case 'end':
-            state = end(state);
-            break;
-          case 'load':
-            if (['known', 'open', 'lost', 'transcript', 'recovering'].includes(state.kind)) {
-              const op = load();
-              begun.load.push(op);
-              state = beginLoad(loadable(state), op);
-            }
-            break;
-          case 'loaded':
-            finish('load', (now) => loaded(now, WITH));
-            break;
-          case 'transcript':
-            finish('load', loadedFromTranscript);
-            break;
-          case 'loadFailed':
-            finish('load', (now) => loadFailed(now, origin));
-            break;
-          case 'recover':
-            if (mayRecover(state)) {
-              const op = recovery();
-              begun.recovery.push(op);
-              state = beginRecovery(state, op);
-            }
-            break;
-          case 'asked':
-          case 'overdue':
-            for (const op of begun.recovery) {
-              const next =
-                event === 'asked'
-                  ? (now: Parameters<typeof recoveryOverdue>[0]) => recoveryRequested(now, 'session/load')
-                  : recoveryOverdue;
-              state = settle<'recovery'>(state, op, next) ?? state;
-            }
-            break;
-          case 'recovered':
-            finish('recovery', recovered);
-            break;
-          case 'recoveryFailed':
-            finish('recovery', recoveryFailed);
-            break;
-          case 'change':
-            if (state.kind === 'open' || mayRecover(state)) {
-              const op = change();
-              begun.change.push(op);
-              state = beginChange(changeable(state), op);
-            }
-            break;
-          case 'changed':
-            finish('change', changed);
-            break;
-          case 'changeFailed':
-            finish('change', changeFailed);
-            break;
-          case 'close':
-            if (mayClose(state)) {
-              const op = close();
-              begun.close.push(op);
-              state = beginClose(state, op);
-            }
-            break;
-          case 'closeRefused':
-            finish('close', closeRefused);
-            break;
-        }
-        if (before.kind === 'closed') expect(state.kind).toBe('closed');
-        if (restingOf(state).kind === 'lost') expect(restingOf(state)).toHaveProperty('openParams', WITH.openParams);
-      }
-    }),
-    { numRuns: 2000 },
-  );
 });

@@ -144,11 +144,11 @@ test('a session that the client loads before its first prompt is not prompted, a
   const { client, right, ask } = await sent();
   right.on('session/list', () => UNANSWERED);
   right.on('session/new', () => UNANSWERED);
-  const load = client.request('session/load', { sessionId: 'errand', cwd: CWD, mcpServers: [] });
+  const load = client.request('session/load', { sessionId: 'task', cwd: CWD, mcpServers: [] });
   const list = await right.got('session/list');
   const answer = ask();
-  right.reply((await right.got('session/new')).msg, { sessionId: 'errand' });
-  right.reply(list.msg, { sessions: [{ sessionId: 'errand', cwd: CWD }] });
+  right.reply((await right.got('session/new')).msg, { sessionId: 'task' });
+  right.reply(list.msg, { sessions: [{ sessionId: 'task', cwd: CWD }] });
   const [{ text }] = (await answer).result.result.content;
   expect(text).toContain('the editor uses the session that right has opened');
   expect((await load).error).toBeUndefined();
@@ -174,7 +174,7 @@ test('a delegated agent that breaks the policy is cancelled, and the call is ans
   const { client, right, ask } = await sent({ clock, enforcement: memoryGuard(policy).enforcement });
   const answer = ask();
   await right.got('session/prompt');
-  const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'make', kind: 'execute', status: 'in_progress' };
+  const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'make', kind: 'execute', status: 'completed' };
   right.notify('session/update', { sessionId: 'delegated', update: call });
   await right.got('session/cancel');
   expect((await right.refused('fs/read_text_file', { sessionId: 'delegated', path: '/work/a' })).code).toBe(-32002);

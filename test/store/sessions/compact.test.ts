@@ -16,8 +16,7 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout as delay, setImmediate as nextEvent } from 'node:timers/promises';
-import { build } from 'esbuild';
+import { setImmediate as nextEvent } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { draftOf } from '../../../src/private-files.ts';
@@ -285,7 +284,13 @@ describe('a process killed during a compaction', () => {
 describe('any history', () => {
   const some = (name: string) => fc.integer({ min: 0, max: 3 }).map((n) => `${name}${n}`);
   const history = fc.array(
-    fc.record({ sessionId: some('s'), agent: some('a'), nativeId: some('n'), at: fc.nat(99).map(String), isGone: fc.boolean() }),
+    fc.record(
+      {
+        ...{ sessionId: some('s'), agent: some('a'), nativeId: some('n'), at: fc.nat(99).map(String), isGone: fc.boolean() },
+        claim: some('c'),
+      },
+      { requiredKeys: ['sessionId', 'agent', 'nativeId', 'at', 'isGone'] },
+    ),
     { maxLength: 40 },
   );
 
@@ -299,6 +304,7 @@ describe('any history', () => {
         const said = (state: typeof whole) => ({
           sessions: [...state.bySessionId.values()].map(({ isGone: _, ...record }) => record),
           hidden: [...state.hidden.keys()].sort(),
+          gone: [...state.gone.values()].map(({ sessionId, claim }) => `${sessionId} ${claim}`).sort(),
         });
         expect(said(compacted)).toEqual(said(whole));
         for (const state of [whole, compacted]) for (const one of after) state.apply(one);
@@ -306,98 +312,4 @@ describe('any history', () => {
       }),
     );
   });
-});
-
-/** Three writers in their own processes, each with its own sessions. */
-async function startWriters(dir: string, whatElse: string) {
-  mkdirSync(dir, { recursive: true });
-  const program = path.join(dir, '..', 'program.mjs');
-  await build({
-    stdin: {
-      contents: `
-        import { setImmediate as nextEvent } from 'node:timers/promises';
-        import { compactSessionLog } from './src/store/sessions/compact.ts';
-        import { createSessionLog } from './src/store/sessions/session-store.ts';
-        const [dir, name] = process.argv.slice(2);
-        const log = createSessionLog(dir, (error) => { throw error; });
-        let done = 0;
-        const compactions = [];
-        const compact = () => compactSessionLog(dir, 0).then((isDone) => { if (isDone) done++; });
-        if (name === 'compactor') {
-          process.stdout.write('ready');
-          for (;;) await compact();
-        }
-        process.stdin.once('data', async () => {
-          for (let n = 0; n < 600; n++) {
-            for (const at of ['1', '2', '3', '4']) log.append({ sessionId: name + n, agent: name, nativeId: String(n), at });
-            if (n % 10 === 0) log.append({ sessionId: name + n, agent: name, nativeId: String(n), at: '5', isGone: true });
-            ${whatElse}
-            await nextEvent();
-          }
-          await Promise.all(compactions);
-          process.stdout.write(String(done));
-          process.exit();
-        });
-        process.stdout.write('ready ');`,
-      resolveDir: path.resolve(import.meta.dirname, '../../..'),
-      loader: 'ts',
-    },
-    ...{ bundle: true, format: 'esm', platform: 'node', outfile: program },
-  });
-  const children = WRITERS.map((name) => spawn(process.execPath, [program, dir, name], { stdio: ['pipe', 'pipe', 'inherit'] }));
-  const outputs = children.map((child) => child.stdout.setEncoding('utf8').toArray());
-  await Promise.all(children.map((child) => once(child.stdout, 'readable')));
-  const exits = Promise.all(children.map((child) => once(child, 'exit')));
-  for (const child of children) child.stdin.write('go');
-  return {
-    program,
-    exits,
-    /** The number of compactions by the writers. */
-    compactions: async () =>
-      (await Promise.all(outputs)).map((parts) => Number(parts.join('').replace('ready ', ''))).reduce((sum, one) => sum + one, 0),
-  };
-}
-const WRITERS = ['x', 'y', 'z'];
-
-/** Sessions whose newest line is not the last one written. */
-function wrongSessions(dir: string) {
-  const log = createSessionLog(dir, noProblem);
-  const expected = WRITERS.flatMap((name) => Array.from({ length: 600 }, (_, n) => [name, n] as const));
-  return expected.filter(([name, n]) => {
-    const record = log.records().get(`${name}${n}`);
-    const isGone = n % 10 === 0;
-    return log.isHidden(name, String(n)) !== isGone || (isGone ? record !== undefined : record?.at !== '4' || record.created !== '1');
-  });
-}
-
-test('several processes write while several compact, and nothing is lost', async () => {
-  const dir = newStateDir();
-  const writers = await startWriters(dir, 'if (n % 7 === 0) compactions.push(compact());');
-  expect(await writers.exits).toEqual(Array(3).fill([0, null]));
-  expect(await writers.compactions()).toBeGreaterThan(2); // each time the file has doubled
-  expect(wrongSessions(dir)).toEqual([]);
-  expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
-});
-
-test('several processes write while compacting processes are killed, and nothing is lost', async () => {
-  const dir = newStateDir();
-  const writers = await startWriters(dir, '');
-  let isOver = false;
-  void writers.exits.then(() => {
-    isOver = true;
-  });
-  let kills = 0;
-  while (!isOver) {
-    const compactor = spawn(process.execPath, [writers.program, dir, 'compactor'], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const exit = once(compactor, 'exit');
-    await once(compactor.stdout, 'readable');
-    await delay(20 * Math.random()); // at a random moment of its work
-    compactor.kill('SIGKILL');
-    expect(await exit).toEqual([null, 'SIGKILL']);
-    kills++;
-  }
-  expect(await writers.exits).toEqual(Array(3).fill([0, null]));
-  expect(kills).toBeGreaterThan(0);
-  await compact(dir); // as the next start does
-  expect(wrongSessions(dir)).toEqual([]);
 });

@@ -23,6 +23,20 @@ test('turns are counted with their stop reasons; the newest title and usage are 
   expect(readStats(dir).get('other')).toMatchObject({ turns: 1, stopReasons: { refusal: 1 } });
 });
 
+test('a session without a title has the first words of its first prompt', () => {
+  const dir = newStateDir();
+  const turns = [
+    { sessionId: 's', t: 1, prompt: 'fix the tests', stopReason: 'end_turn' },
+    { sessionId: 's', t: 2, prompt: 'now the docs', stopReason: 'end_turn' },
+  ];
+  appendStats(dir, turns);
+  expect(readStats(dir).get('s')).toEqual(expect.objectContaining({ title: 'fix the tests' }));
+  compactStats(dir, 0);
+  expect(readStats(dir).get('s')).toEqual(expect.objectContaining({ title: 'fix the tests', turns: 2 }));
+  appendStats(dir, [{ sessionId: 's', t: 3, title: 'The agent knows better', stopReason: 'end_turn' }]);
+  expect(readStats(dir).get('s')?.title).toBe('The agent knows better');
+});
+
 test('very many lines are compacted to one for each session, with the same content', () => {
   const dir = newStateDir();
   for (let n = 0; n < 300; n++)

@@ -111,6 +111,17 @@ describe('a turn', () => {
     expect(texts[0]).toMatchObject({ text: parts.join('').replaceAll('SECRET', '[redacted]') });
   });
 
+  test('keeps its chunks apart from those of another session that come in between', async () => {
+    const { toClient, transcript } = setUp();
+    const of = (sessionId: string, text: string) => ({ ...chunk(text), params: { ...chunk(text).params, sessionId } });
+    const parts = Array.from({ length: 300 }, (_, k) => `part ${k} é"`);
+    for (let n = 0; n < 2; n++) await toClient(...parts.flatMap((part) => ['s', 't', 'u'].map((id) => of(id, `${part}${id} `))));
+    for (const id of ['s', 't', 'u']) {
+      const text = parts.map((part) => `${part}${id} `).join('');
+      expect(transcript(id)).toEqual([{ kind: 'message', role: 'agent', text: text.repeat(2) }]);
+    }
+  });
+
   test('updates that differ in one text and are no chunks are read one by one', async () => {
     const { toClient, transcript } = setUp();
     const titles = ['a', 'b', 'c', 'd'].map((title) => update('session_info_update', { title }));
@@ -208,6 +219,13 @@ test('a message is the same however its chunks are formatted', async () => {
     sessionId ? [{ span: sessionId, text: '"s"' }] : [],
   );
   expect(transcript()).toEqual([{ kind: 'message', role: 'agent', text: 'abcéd' }]);
+});
+
+test('a long list of commands leaves no trace', async () => {
+  const { toClient, transcript } = setUp();
+  const availableCommands = Array.from({ length: 5000 }, (_, n) => ({ name: `c${n}`, description: 'd'.repeat(100) }));
+  await toClient(update('available_commands_update', { availableCommands }), chunk('hello'));
+  expect(transcript()).toEqual([{ kind: 'message', role: 'agent', text: 'hello' }]);
 });
 
 test('a long message is kept whole, an oversized frame is not', async () => {

@@ -43,7 +43,11 @@ test('the end of a long transcript is replayed, with a note that there was more'
   for (let n = 0; n < 10; n++)
     appendLines(transcriptFile(dir, 's'), `${JSON.stringify({ t: n, kind: 'message', role: 'agent', text: `${n} ${long}` })}\n`);
   let settled = 0;
-  const source = createTranscriptSource(dir, { settle: () => void settled++, forget: () => {} }, noProblem);
+  const observer = {
+    ...{ settle: () => void settled++, forget: () => {}, promptChanged: () => {} },
+    ...{ recordAs: () => {}, recordIdOf: (sessionId: string) => sessionId },
+  };
+  const source = createTranscriptSource(dir, observer, (text) => text, noProblem);
   const told = (source.updates('s') ?? []).map(({ content }) => (content as { text: string }).text.slice(0, 6));
   expect(told).toEqual(['[31458', '3 xxxx', '4 xxxx', '5 xxxx', '6 xxxx', '7 xxxx', '8 xxxx', '9 xxxx']);
   expect(source.updates('unknown')).toBeUndefined();

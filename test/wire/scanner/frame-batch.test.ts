@@ -10,18 +10,18 @@ const MIB = 1024 * 1024;
 const chunk = (text: string, sessionId = 's1') =>
   `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"${sessionId}","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":${text}}}}}`;
 
-/** A scanner that knows how chunks are written. */
-function trained(): Scanner {
+/** A scanner that knows how chunks are written, and these sessions. */
+function trained(sessions: readonly string[]): Scanner {
   const scanner = new Scanner();
-  scanner.scan(Buffer.from(`${chunk('"first"')}\n`), 0);
+  for (const id of sessions) scanner.scan(Buffer.from(`${chunk('"first"', id)}\n`), 0);
   return scanner;
 }
 /** Offsets and all, but for what the scanner keeps itself. */
 const said = ({ bytes, template: _, session, ...rest }: Frame) => ({ ...rest, session: session?.text, length: bytes.length });
 
 /** What a batch from the first line on holds, and what each of these lines is alone. */
-function read(lines: readonly string[], maxFrameBytes = MIB) {
-  const scanner = trained();
+function read(lines: readonly string[], maxFrameBytes = MIB, sessions: readonly string[] = ['s1']) {
+  const scanner = trained(sessions);
   const bytes = Buffer.from(`${lines.join('\n')}\n`);
   const first = scanner.scan(bytes, 0);
   const batch = first && scanner.batchFrom(first, bytes.length, maxFrameBytes);
@@ -88,6 +88,40 @@ describe('a batch', () => {
       const at = 1 + Math.floor(random() * 2);
       lines[at] = damaged(random, Buffer.from(lines[at] as string)).toString();
       const { frames, alone } = read(lines);
+      expect(frames).toEqual(alone);
+    }
+  });
+
+  test('goes on over sessions that alternate, and knows the session of each frame', () => {
+    const ids = ['s1', 's2', 's3', 's2', 's2', 's1', 's3'];
+    const { count, frames, alone, batch } = read(
+      ids.map((id, k) => chunk(`"words ${k}"`, id)),
+      MIB,
+      ['s1', 's2', 's3'],
+    );
+    expect(count).toBe(ids.length);
+    expect(frames).toEqual(alone);
+    expect(batch?.sessions?.map(({ text }) => text)).toEqual(ids);
+  });
+
+  test.each([
+    ['a session that is new', chunk('"c"', 's9')],
+    ['a session with a longer id', chunk('"c"', 's10')],
+    ['an id that is no whole string', chunk('"c"', '\\s')],
+    ['a session in another kind of update', chunk('"c"', 's1').replace('message', 'thought')],
+    ['an invalid escape', chunk('"\\x"', 's1')],
+  ])('of alternating sessions ends before %s', (_, line) => {
+    const lines = [chunk('"a"', 's1'), chunk('"b"', 's2'), line, chunk('"d"', 's1')];
+    expect(read(lines, MIB, ['s1', 's2', 's10']).count).toBe(2);
+  });
+
+  test('of alternating sessions never holds a line that the scanner reads otherwise, also among damaged ones', () => {
+    const random = seeded(17);
+    for (let n = 0; n < 10_000; n++) {
+      const lines = [chunk('"a"', 's1'), chunk('"words, and \\"more\\" of them"', 's2'), chunk('"b"', 's1'), chunk('"c"', 's2')];
+      const at = 1 + Math.floor(random() * 3);
+      lines[at] = damaged(random, Buffer.from(lines[at] as string)).toString();
+      const { frames, alone } = read(lines, MIB, ['s1', 's2']);
       expect(frames).toEqual(alone);
     }
   });

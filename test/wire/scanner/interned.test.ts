@@ -1,10 +1,9 @@
 // The table of interned ids.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ChunkView } from '../../../src/wire/scanner/chunk-view.ts';
 import { decodedOf, type Interned, InternedMap, InternTable, tokenOf } from '../../../src/wire/scanner/interned.ts';
 
-const table = new InternTable(new ChunkView());
+const table = new InternTable();
 
 const inside = (id: string): Interned => {
   const token = Buffer.from(`"${id}"`);

@@ -2,7 +2,7 @@
 import type { Program } from '../program.ts';
 import { flags, optionList } from './option-list.ts';
 
-const COMPRESSORS = ['gzip', 'bzip2', 'xz', 'zstd', 'lzip', 'lzma', 'lzop', 'compress'] as const;
+const COMPRESSORS = ['gzip', 'bzip2', 'xz', 'zstd', 'lzip', 'lzma', 'lzop', 'compress', 'sh'] as const;
 const SELECTS = { '-x': { write: 'read' }, '-t': { write: 'read' }, '-d': { write: 'read' } } as const;
 
 export const ARCHIVE_PROGRAMS: readonly Program[] = [
@@ -19,7 +19,8 @@ export const ARCHIVE_PROGRAMS: readonly Program[] = [
       ...flags('--exclude-vcs-ignores, --no-null, --no-recursion, --no-unquote, --no-verbatim-files-from, --null, --recursion'),
       ...flags('--unquote, --verbatim-files-from, --anchored, --ignore-case, --no-anchored, --no-ignore-case, --no-wildcards'),
       ...flags('--no-wildcards-match-slash, --wildcards, --wildcards-match-slash, --keep-newer-files, -k --keep-old-files'),
-      ...flags('--no-overwrite-dir, --overwrite, --overwrite-dir, --skip-old-files, -U --unlink-first, -W --verify'),
+      ...flags('--no-overwrite-dir, --overwrite, --overwrite-dir, --skip-old-files, -U --unlink-first'),
+      '-W --verify': 'unclear:reads the files that the archive names',
       ...flags('--ignore-command-error, --no-ignore-command-error, -O --to-stdout, --clamp-mtime, --delay-directory-restore'),
       ...flags('-m --touch, --no-delay-directory-restore, --no-same-owner, --no-same-permissions, --numeric-owner'),
       ...flags('-p --preserve-permissions --same-permissions, --same-owner, -s --preserve-order --same-order, --acls, --no-acls'),
@@ -40,7 +41,7 @@ export const ARCHIVE_PROGRAMS: readonly Program[] = [
           --checkpoint[=]`,
         pattern: '--exclude=, --xattrs-exclude=, --xattrs-include=, -K --starting-file=',
         text: `
-          --exclude-ignore=, --exclude-ignore-recursive=, --exclude-tag=, --exclude-tag-all=, --exclude-tag-under=, --group=, --owner=,
+          --exclude-ignore=, --exclude-ignore-recursive=, --group=, --owner=,
           --mode=, -V --label=, --pax-option=, --suffix=, --no-quote-chars=, --quote-chars=, --totals[=], --warning=`,
         read: '-X --exclude-from=, --group-map=, --owner-map=',
         // A date, or a file whose date counts.
@@ -49,11 +50,12 @@ export const ARCHIVE_PROGRAMS: readonly Program[] = [
         modify: '-g --listed-incremental=, --volno-file=',
         run: '-F --info-script --new-volume-script=, --rmt-command=, --rsh-command=',
         'one:seek,raw': '--hole-detection=',
-        'one:replace,system': '--atime-preserve[=]',
         'one:none,name,inode': '--sort=',
         'one:gnu,oldgnu,pax,posix,ustar,v7': '-H --format=',
         'one:none,off,numbered,t,existing,nil,simple,never': '--backup[=]',
         'one:literal,shell,shell-always,shell-escape,shell-escape-always,c,c-maybe,escape,locale,clocale': '--quoting-style=',
+        'unclear:opens a file of that name in every directory, or at that path': '--exclude-tag=, --exclude-tag-all=, --exclude-tag-under=',
+        'unclear:writes the times of the files that it reads': '--atime-preserve[=]',
         'unclear:takes names and options from a file': '-T --files-from=',
         'unclear:runs a compression program': '-I --use-compress-program=',
         'unclear:runs a command for each file': '--to-command=',
@@ -67,6 +69,7 @@ export const ARCHIVE_PROGRAMS: readonly Program[] = [
       { if: ['-t'], rest: 'pattern' },
       { if: ['-x'], rest: 'unpack', none: [{ kind: 'unpack', path: '.' }] },
       { if: ['-d'], unless: ['-C'], rest: 'walk', none: [{ kind: 'walk', path: '.' }] },
+      { if: ['-d'], none: [{ kind: 'walk', path: '.' }] },
       { if: ['--delete'], rest: 'pattern' },
       { if: ['-A'], rest: 'read' },
       // -C counts from its word on, so operands in front of it are elsewhere.
@@ -119,7 +122,8 @@ export const ARCHIVE_PROGRAMS: readonly Program[] = [
     options: {
       ...flags('-Z, -c, -p, -l, -t, -v, -z, -f, -u, -a, -b, -C, -D, -j, -L, -n, -o, -q, -U, -h, -1, -2, -m, -s'),
       '-d=': 'unpack',
-      '-x=': 'pattern',
+      // Takes all words that follow, the archive too.
+      '-x=': 'unclear:takes the rest of the words',
       '-P=': 'text',
       '-K': 'unclear:restores set-user-id permissions',
       '-X': 'unclear:restores owners',

@@ -2,7 +2,8 @@
 import type { Program } from '../program.ts';
 import { flags, HELP } from './option-list.ts';
 
-const BACKUP = { '--backup[=]': 'one:none,off,numbered,t,existing,nil,simple,never', '-S --suffix=': 'text' } as const;
+/** With another suffix the copy of `package` is `package.json`. */
+const BACKUP = { '--backup[=]': 'one:none,off,numbered,t,existing,nil,simple,never', '-S --suffix=': 'one:.bak,.orig,.old,~' } as const;
 const BELOW = 'unclear:changes everything below';
 
 export const CHANGE_PROGRAMS: readonly Program[] = [
@@ -76,6 +77,7 @@ export const CHANGE_PROGRAMS: readonly Program[] = [
       { last: ['write'], rest: 'read', min: 2 },
     ],
     turns: { '-R': { read: 'walk' }, '-a': { read: 'walk' } },
+    keepsNames: true,
     walks: ['hidden', 'ignored'],
     ambient: ['VERSION_CONTROL', 'SIMPLE_BACKUP_SUFFIX'],
     isWriter: true,
@@ -91,11 +93,11 @@ export const CHANGE_PROGRAMS: readonly Program[] = [
       '-t --target-directory=': 'write',
       ...HELP,
     },
-    // The content of the source is at the target afterwards, so a rule against reading must see the source: `delete` meets every rule.
     operands: [
-      { if: ['-t'], rest: 'delete' },
-      { last: ['write'], rest: 'delete', min: 2 },
+      { if: ['-t'], rest: 'move' },
+      { last: ['write'], rest: 'move', min: 2 },
     ],
+    keepsNames: true,
     ambient: ['VERSION_CONTROL', 'SIMPLE_BACKUP_SUFFIX'],
     isWriter: true,
   },
@@ -117,6 +119,7 @@ export const CHANGE_PROGRAMS: readonly Program[] = [
       { if: ['-t'], rest: 'modify' },
       { last: ['write'], rest: 'modify', min: 2 },
     ],
+    keepsNames: true,
     ambient: ['VERSION_CONTROL', 'SIMPLE_BACKUP_SUFFIX'],
   },
   {
@@ -194,6 +197,7 @@ export const CHANGE_PROGRAMS: readonly Program[] = [
       { if: ['-t'], rest: 'read' },
       { last: ['write'], rest: 'read', min: 2 },
     ],
+    keepsNames: true,
     isWriter: true,
   },
   {
@@ -226,6 +230,6 @@ export const CHANGE_PROGRAMS: readonly Program[] = [
     manual: 'sync(1), coreutils 9.1',
     parse: 'gnu',
     options: { ...flags('-d --data, -f --file-system'), ...HELP },
-    operands: [{ rest: 'names' }],
+    operands: [{ rest: 'read' }],
   },
 ];

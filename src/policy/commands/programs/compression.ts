@@ -4,7 +4,12 @@ import { flags, LISTED_FILES, optionList } from './option-list.ts';
 
 const STORED_NAME = 'unclear:takes the name of the file it writes from the archive';
 const BELOW = 'unclear:replaces everything below';
-const REPLACES: readonly Operands[] = [{ if: ['-c', '-l', '-t'], rest: 'read' }, { rest: 'modify' }];
+/** Of several modes the last one counts: `xz -t -z` compresses. */
+const replaces = (looks: readonly string[], changes: readonly string[]): readonly Operands[] => [
+  { if: ['-c'], rest: 'read' },
+  { if: looks, unless: changes, rest: 'read' },
+  { rest: 'modify' },
+];
 const READS: readonly Operands[] = [{ rest: 'read' }];
 
 function family(names: readonly string[], program: Omit<Program, 'name'>): readonly Program[] {
@@ -22,7 +27,7 @@ const GZIP: Omit<Program, 'name'> = {
     '-r --recursive': BELOW,
     '-S --suffix=': 'text',
   },
-  operands: REPLACES,
+  operands: replaces(['-l', '-t'], ['-d']),
   ambient: ['GZIP'],
   stdin: 'data',
   isWriter: true,
@@ -39,7 +44,7 @@ export const COMPRESSION_PROGRAMS: readonly Program[] = [
       ...flags('-h --help, -d --decompress, -z --compress, -k --keep, -f --force, -t --test, -c --stdout, -q --quiet, -v --verbose'),
       ...flags('-L --license, -V --version, -s --small, -1 --fast, -2, -3, -4, -5, -6, -7, -8, -9 --best'),
     },
-    operands: [{ if: ['-c', '-t'], rest: 'read' }, { rest: 'modify' }],
+    operands: replaces(['-t'], ['-z', '-d']),
     ambient: ['BZIP', 'BZIP2'],
     stdin: 'data',
     isWriter: true,
@@ -63,7 +68,7 @@ export const COMPRESSION_PROGRAMS: readonly Program[] = [
         [LISTED_FILES]: '--files[=], --files0[=]',
       }),
     },
-    operands: REPLACES,
+    operands: replaces(['-l', '-t'], ['-z', '-d']),
     ambient: ['XZ_DEFAULTS', 'XZ_OPT'],
     stdin: 'data',
     isWriter: true,
@@ -72,7 +77,8 @@ export const COMPRESSION_PROGRAMS: readonly Program[] = [
     manual: 'zstd(1), zstd 1.5',
     parse: 'gnu',
     options: {
-      ...flags('-k --keep, -d --decompress --uncompress, -f --force, -h, -H --help, -V --version, -c --stdout, -v --verbose, -q --quiet'),
+      '-f --force': 'unclear:it also follows links',
+      ...flags('-k --keep, -d --decompress --uncompress, -h, -H --help, -V --version, -c --stdout, -v --verbose, -q --quiet'),
       ...flags('--progress, --no-progress, --asyncio, --no-asyncio, --check, --no-check, --ultra, --adapt, --single-thread, --rsyncable'),
       ...flags('--exclude-compressed, --no-dictID, --compress-literals, --no-compress-literals, --row-match-finder'),
       ...flags('--no-row-match-finder, -l --list, -t --test, --sparse, --no-sparse, --pass-through, --no-pass-through'),
@@ -90,7 +96,7 @@ export const COMPRESSION_PROGRAMS: readonly Program[] = [
         'unclear:measures its speed': '-b[=], -e[=], -i[=], -B[=], -S, --priority=',
       }),
     },
-    operands: REPLACES,
+    operands: replaces(['-l', '-t'], ['-d']),
     ambient: ['ZSTD_CLEVEL', 'ZSTD_NBTHREADS'],
     stdin: 'data',
     isWriter: true,

@@ -1,6 +1,6 @@
 // Programs that search for files by name and metadata.
 import type { Program } from '../program.ts';
-import { flags, LISTED_FILES, optionList } from './option-list.ts';
+import { flags, LISTED_FILES, optionList, READS_IGNORE_FILES } from './option-list.ts';
 
 const NAMES_HERE = [{ kind: 'names', path: '.' }] as const;
 const FILE_TYPES = 'one:b,c,d,p,f,l,s,D';
@@ -20,7 +20,8 @@ export const FIND_PROGRAMS: readonly Program[] = [
         number: '-maxdepth=, -mindepth=, -amin=, -atime=, -cmin=, -ctime=, -mmin=, -mtime=, -gid=, -inum=, -links=, -size=, -uid=, -used=',
         pattern: `-name=, -iname=, -path=, -ipath=, -wholename=, -iwholename=, -regex=, -iregex=, -lname=, -ilname=, -context=`,
         date: '-newermt=, -newerat=, -newerct=, -newerBt=',
-        names: '-newer=, -anewer=, -cnewer=, -samefile=, -newermm=, -neweraa=, -newercc=',
+        read: '-samefile=',
+        names: '-newer=, -anewer=, -cnewer=, -newermm=, -neweraa=, -newercc=',
         text: '-fstype=, -group=, -user=, -perm=, -printf=, -D=',
         command: '-exec=, -execdir=, -ok=, -okdir=',
         write: '-fls=, -fprint=, -fprint0=',
@@ -79,12 +80,7 @@ export const FIND_PROGRAMS: readonly Program[] = [
     },
     widens: { '-u': ['ignored'] },
     operands: [{ first: ['pattern'], rest: 'names', none: NAMES_HERE }],
-    unasked: [
-      { kind: 'read', path: '$repository/.gitignore' },
-      { kind: 'read', path: '$repository/.git/info/exclude' },
-      { kind: 'read', path: '~/.config/git/ignore' },
-      { kind: 'read', path: '~/.config/fd/ignore' },
-    ],
+    unasked: [...READS_IGNORE_FILES, { kind: 'read', path: 'any:.fdignore' }, { kind: 'read', path: '~/.config/fd/ignore' }],
     ambient: ['LS_COLORS'],
   },
 ];

@@ -1,6 +1,6 @@
 // Programs that show names, sizes and other metadata of files.
 import type { Program } from '../program.ts';
-import { flags, HELP, LISTED_FILES } from './option-list.ts';
+import { flags, HELP, LISTED_FILES, optionList } from './option-list.ts';
 
 const WHEN = 'one:always,yes,force,auto,tty,if-tty,never,no,none';
 
@@ -10,11 +10,12 @@ export const LISTING_PROGRAMS: readonly Program[] = [
     manual: 'ls(1), coreutils 9.1',
     parse: 'gnu',
     options: {
-      ...flags('-a --all, -A --almost-all, --author, -b --escape, -B --ignore-backups, -c, -C, -d --directory, -D --dired, -f'),
+      ...flags('--author, -b --escape, -B --ignore-backups, -c, -C, -d --directory, -D --dired'),
       ...flags('--file-type, --full-time, -g, --group-directories-first, -G --no-group, -h --human-readable, --si'),
       ...flags('-H --dereference-command-line, --dereference-command-line-symlink-to-dir, -i --inode, -k --kibibytes, -l'),
-      ...flags('-L --dereference, -m, -n --numeric-uid-gid, -N --literal, -o, -p, -q --hide-control-chars, --show-control-chars'),
+      ...flags('-m, -n --numeric-uid-gid, -N --literal, -o, -p, -q --hide-control-chars, --show-control-chars'),
       ...flags('-Q --quote-name, -r --reverse, -R --recursive, -s --size, -S, -t, -u, -U, -v, -x, -X, -Z --context, --zero, -1, -F'),
+      ...optionList({ 'sets:hidden': '-a --all, -A --almost-all, -f', 'sets:follows': '-L --dereference' }),
       '--block-size=': 'text',
       '--color[=]': WHEN,
       '--classify[=]': WHEN,
@@ -32,6 +33,7 @@ export const LISTING_PROGRAMS: readonly Program[] = [
       ...HELP,
     },
     operands: [{ rest: 'names', none: [{ kind: 'names', path: '.' }] }],
+    walks: ['ignored'],
   },
   {
     name: 'stat',
@@ -92,6 +94,7 @@ export const LISTING_PROGRAMS: readonly Program[] = [
       ...HELP,
     },
     operands: [{ rest: 'names', none: [{ kind: 'names', path: '.' }] }],
+    walks: ['hidden', 'ignored'],
   },
   {
     name: 'df',
@@ -106,7 +109,8 @@ export const LISTING_PROGRAMS: readonly Program[] = [
       '-x --exclude-type=': 'text',
       ...HELP,
     },
-    operands: [{ rest: 'names' }],
+    // Opens the file, to mount what is mounted on demand.
+    operands: [{ rest: 'read' }],
   },
   {
     name: 'basename',
@@ -160,7 +164,8 @@ export const LISTING_PROGRAMS: readonly Program[] = [
     // option is a word of its own; the price is that directories must come first.
     parse: 'find',
     options: {
-      ...flags('-a, -d, -f, -x, -R, --gitignore, --ignore-case, --matchdirs, --metafirst, --prune, --info, --noreport, -q, -N, -Q'),
+      '-a': 'sets:hidden',
+      ...flags('-d, -f, -x, -R, --ignore-case, --matchdirs, --metafirst, --prune, --noreport, -q, -N, -Q'),
       ...flags('-p, -u, -g, -s, -h, --si, --du, -D, -F, --inodes, --device, -v, -t, -c, -U, -r, --dirsfirst, --filesfirst'),
       ...flags('-i, -A, -S, -n, -C, -X, -J, --nolinks, --version, --help'),
       '-l': 'sets:follows',
@@ -169,8 +174,10 @@ export const LISTING_PROGRAMS: readonly Program[] = [
       '--sort=': 'one:name,version,size,mtime,ctime,none',
       '--charset=': 'text',
       '--timefmt=': 'text',
-      '--gitfile=': 'read',
-      '--infofile=': 'read',
+      '--gitignore': 'unclear:reads the files that it lists',
+      '--info': 'unclear:reads the files that it lists',
+      '--gitfile=': 'unclear:reads the files that it lists',
+      '--infofile=': 'unclear:reads the files that it lists',
       '--hintro=': 'read',
       '--houtro=': 'read',
       '-o=': 'write',
@@ -182,6 +189,7 @@ export const LISTING_PROGRAMS: readonly Program[] = [
       '--fflinks': 'none',
     },
     operands: [{ rest: 'names', none: [{ kind: 'names', path: '.' }] }],
+    walks: ['ignored'],
     unasked: [{ kind: 'read', path: '/usr/share/finfo/global_info' }],
     ambient: ['TREE_COLORS', 'LS_COLORS'],
   },

@@ -1,6 +1,6 @@
 // Programs that search in files: grep and ripgrep.
 import type { Operands, Options, Program } from '../program.ts';
-import { flags } from './option-list.ts';
+import { flags, READS_IGNORE_FILES } from './option-list.ts';
 
 const WALKS_HERE = [{ kind: 'walk', path: '.' }] as const;
 
@@ -24,6 +24,16 @@ const GREP_OPTIONS: Options = {
   '--color[=] --colour[=]': 'one:never,always,auto',
 };
 
+/** The script does not know that some long options take the next word: it takes that word for the pattern or a file. */
+const ZGREP_OPTIONS: Options = {
+  ...Object.fromEntries(Object.entries(GREP_OPTIONS).filter(([key]) => !/context=|group-separator=|devices=/.test(key))),
+  '-D=': 'one:read,skip',
+  '-B=': 'number',
+  '-A=': 'number',
+  '-C=': 'number',
+  '--devices[=] --before-context[=] --after-context[=] --context[=] --group-separator[=]': 'unclear:the script misreads its value',
+};
+
 /** The pattern is an operand only without -e and -f; below directories it searches only with -r or -R. */
 const GREP_OPERANDS: readonly Operands[] = [
   { if: ['-r', '-R'], unless: ['-e', '-f'], first: ['pattern'], rest: 'walk', min: 1, none: WALKS_HERE },
@@ -31,6 +41,33 @@ const GREP_OPERANDS: readonly Operands[] = [
   { if: ['-e', '-f'], rest: 'read' },
   { first: ['pattern'], rest: 'read' },
 ];
+
+/** `rg --type-list`: the common ones. Any other may be of any file. */
+const FILE_TYPES = {
+  c: ['*.[chH]', '*.in', '*.cats'],
+  cpp: ['*.[ChH]', '*.in', '*pp', '*xx', '*.cc', '*.hh', '*.inl'],
+  cs: ['*.cs'],
+  css: ['*.css', '*.scss'],
+  go: ['*.go'],
+  html: ['*.ejs', '*.htm', '*.html'],
+  java: ['*.java', '*.jsp', '*.jspx', '*.properties'],
+  js: ['*.js', '*.jsx', '*.vue', '*.cjs', '*.mjs'],
+  json: ['*.json', 'composer.lock', '*.sarif'],
+  kotlin: ['*.kt', '*.kts'],
+  lua: ['*.lua'],
+  markdown: ['*.markdown', '*.md', '*.mdown', '*.mdwn', '*.mkd', '*.mkdn', '*.mdx'],
+  md: ['*.markdown', '*.md', '*.mdown', '*.mdwn', '*.mkd', '*.mkdn', '*.mdx'],
+  php: ['*.php*', '*.phtml'],
+  py: ['*.py', '*.pyi'],
+  python: ['*.py', '*.pyi'],
+  rust: ['*.rs'],
+  sql: ['*.psql', '*.sql'],
+  swift: ['*.swift'],
+  toml: ['*.toml', 'Cargo.lock'],
+  ts: ['*.ts', '*.tsx', '*.cts', '*.mts'],
+  typescript: ['*.ts', '*.tsx', '*.cts', '*.mts'],
+  yaml: ['*.yaml', '*.yml'],
+} as const;
 
 const IGNORES = `
   --no-ignore, --no-ignore-dot, --no-ignore-exclude, --no-ignore-files, --no-ignore-global, --no-ignore-parent, --no-ignore-vcs`;
@@ -55,6 +92,7 @@ export const SEARCH_PROGRAMS: readonly Program[] = [
       digits: true,
       operands: GREP_OPERANDS,
       walks: ['hidden', 'ignored'],
+      ...(name !== 'grep' && { unasked: [{ kind: 'run', program: 'grep' }] as const }),
       ambient: ['GREP_OPTIONS'],
       stdin: 'data',
     }),
@@ -65,7 +103,7 @@ export const SEARCH_PROGRAMS: readonly Program[] = [
       manual: `${name}(1), gzip 1.12`,
       // A shell script that looks at the words up to the pattern and hands the options on to grep.
       parse: 'posix',
-      options: GREP_OPTIONS,
+      options: ZGREP_OPTIONS,
       digits: true,
       operands: [
         { if: ['-e', '-f'], rest: 'read' },
@@ -75,6 +113,8 @@ export const SEARCH_PROGRAMS: readonly Program[] = [
         { kind: 'run', program: 'gzip' },
         { kind: 'run', program: 'grep' },
         { kind: 'run', program: 'sed' },
+        { kind: 'run', program: 'expr' },
+        { kind: 'run', program: 'zgrep' },
       ],
       ambient: ['GREP', 'GREP_OPTIONS'],
       stdin: 'data',
@@ -140,6 +180,7 @@ export const SEARCH_PROGRAMS: readonly Program[] = [
       // Counted: once means ignored files, twice hidden ones too.
       '-u --unrestricted': 'sets:hidden',
     },
+    types: FILE_TYPES,
     // A type is a list of what to search, like a glob, so it finds hidden files.
     widens: { '-t': ['hidden'], '-u': ['ignored'] },
     operands: [
@@ -148,11 +189,7 @@ export const SEARCH_PROGRAMS: readonly Program[] = [
       { if: ['-e', '-f'], rest: 'walk', none: WALKS_HERE },
       { first: ['pattern'], rest: 'walk', min: 1, none: WALKS_HERE },
     ],
-    unasked: [
-      { kind: 'read', path: '$repository/.gitignore' },
-      { kind: 'read', path: '$repository/.git/info/exclude' },
-      { kind: 'read', path: '~/.config/git/ignore' },
-    ],
+    unasked: [...READS_IGNORE_FILES, { kind: 'read', path: 'any:.rgignore' }],
     ambient: ['RIPGREP_CONFIG_PATH'],
     stdin: 'data',
   },

@@ -5,6 +5,8 @@ import { flags, HELP } from './option-list.ts';
 const STARTUP_FILES = 'unclear:reads start-up files';
 const SHELL_OPTIONS =
   'one:errexit,nounset,pipefail,xtrace,verbose,noglob,noclobber,noexec,posix,errtrace,functrace,monitor,notify,physical,ignoreeof';
+/** zsh takes the numbers of printf for arithmetic, mksh those of test: a subscript there can hold a command, `path[$(id)]`. */
+const NO_SUBSCRIPT = '^(?![^]*\\[[^]*[$`])';
 const STATE = 'unclear:changes what later commands of the line mean';
 
 export const BUILTINS: readonly Program[] = [
@@ -28,7 +30,7 @@ export const BUILTINS: readonly Program[] = [
     manual: 'printf(1), coreutils 9.1; bash 5.2 builtin',
     parse: 'posix',
     options: { '-v=': 'unclear:sets a variable', ...HELP },
-    operands: [{ rest: 'text' }],
+    operands: [{ rest: 'text', match: NO_SUBSCRIPT }],
   },
   { name: 'true', manual: 'true(1), coreutils 9.1', parse: 'words', aliases: [':'], operands: [{ rest: 'text' }] },
   { name: 'false', manual: 'false(1), coreutils 9.1', parse: 'words', operands: [{ rest: 'text' }] },
@@ -37,13 +39,13 @@ export const BUILTINS: readonly Program[] = [
     manual: 'test(1), coreutils 9.1; bash 5.2 builtin',
     parse: 'words',
     // `-v` and `-R` evaluate an array subscript, which can hold a command.
-    operands: [{ rest: 'names', match: '^(?!-[vR]$)' }],
+    operands: [{ rest: 'names', match: `^(?!-[vR]$)${NO_SUBSCRIPT.slice(1)}` }],
   },
   {
     name: '[',
     manual: '[(1), coreutils 9.1; bash 5.2 builtin',
     parse: 'words',
-    operands: [{ last: ['one:]'], rest: 'names', match: '^(?!-[vR]$)', min: 1 }],
+    operands: [{ last: ['one:]'], rest: 'names', match: `^(?!-[vR]$)${NO_SUBSCRIPT.slice(1)}`, min: 1 }],
   },
   { name: 'expr', manual: 'expr(1), coreutils 9.1', parse: 'words', operands: [{ rest: 'text' }] },
   {

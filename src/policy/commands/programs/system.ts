@@ -89,7 +89,7 @@ export const SYSTEM_PROGRAMS: readonly Program[] = [
     manual: 'which(1), debianutils 5.7',
     parse: 'posix',
     options: flags('-a, -s'),
-    operands: [{ rest: 'text' }],
+    operands: [{ rest: 'text', match: '^[^/]+$' }],
   },
   {
     name: 'printenv',

@@ -240,7 +240,11 @@ export const TEXT_PROGRAMS: readonly Program[] = [
     },
     // `+!command` runs a command at the start.
     operands: [{ rest: 'read', match: '^[^+]' }],
-    unasked: [{ kind: 'write', path: '~/.lesshst' }],
+    // It replaces its history by way of another file.
+    unasked: [
+      { kind: 'write', path: '~/.lesshst' },
+      { kind: 'write', path: '~/.lesshsQ' },
+    ],
     ambient: ['LESS', 'LESSOPEN', 'LESSCLOSE', 'LESSKEY', 'LESSKEYIN', 'LESSHISTFILE', 'LESSEDIT', 'EDITOR', 'VISUAL'],
     stdin: 'data',
   },

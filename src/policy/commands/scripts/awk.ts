@@ -3,10 +3,11 @@ import type { ScriptReading } from './sed.ts';
 
 const BEYOND = /^(getline|system|close|fflush|function|func|ARGV|ARGC|ARGIND|FUNCTAB|SYMTAB|PROCINFO|load|include|namespace|extension)$/;
 const TOKEN = /\s*(?:"|[A-Za-z_]\w*|\d[\w.]*|\|\||&&|>=|<=|==|!=|!~|\n|[^\s])/gy;
-/** After these a slash begins a pattern; after anything else it divides. */
+/** After these a slash begins a pattern. */
 const BEFORE_PATTERN = /^$|^[{(,;!~}&|?:=<>*%^\n]$|^(\|\||&&|!=|==|<=|>=|!~|print|printf|return|in|else|do|case)$/;
-/** After these it is one or the other, by what comes before them: `if (x) /y/`, `(x) / y`, `i++ / 2`. */
-const BEFORE_EITHER = /^[)+\-$]$/;
+/** After these it divides. After anything else it may do either: `if (x) /y/`, `(x) / y`, `i++ / 2`, `exit /y/`. */
+const BEFORE_DIVISION =
+  /^(?:\]|"|\d[\w.]*|(?!(?:BEGIN|END|BEGINFILE|ENDFILE|if|while|for|exit|next|nextfile|delete|switch|default|break|continue)$)[A-Za-z_]\w*)$/;
 
 export function readAwk(program: string): ScriptReading {
   let isEnvironment = false;
@@ -27,7 +28,7 @@ export function readAwk(program: string): ScriptReading {
       const end = endOf(program, at, '/');
       if (end === undefined) return { reason: 'a pattern that does not end' };
       at = end;
-    } else if (token === '/' && BEFORE_EITHER.test(before)) return { reason: 'a slash that may begin a pattern' };
+    } else if (token === '/' && !BEFORE_DIVISION.test(before)) return { reason: 'a slash that may begin a pattern' };
     else if (/^[|@#`'\\]$/.test(token) || BEYOND.test(token)) return { reason: `"${token}"` };
     else if (token === '>' && isPrinting) return { reason: 'it prints to a file' };
     else if (token === 'ENVIRON') isEnvironment = true;

@@ -22,7 +22,8 @@ export function readRevisionOrPath(text: string): GitReading {
 
 export function readPathspec(text: string, isIndex = false): GitReading {
   if (!text.startsWith(':')) return { paths: [plain(text, false)] };
-  if (/^:[!^]/.test(text) || /^:\(exclude\)/.test(text)) return NOTHING;
+  // Alone it stands for everything else.
+  if (/^:[!^]/.test(text) || /^:\(exclude\)/.test(text)) return { paths: [plain('', false)] };
   const top = /^:(?:\/|\(top\))(.*)$/s.exec(text);
   if (top) return { paths: [plain(top[1] ?? '', true)] };
   if (isIndex && /^:[^(!^:]/.test(text)) return { paths: [plain(text.slice(1), true)] };

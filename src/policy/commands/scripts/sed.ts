@@ -108,7 +108,8 @@ function scan(script: string): ScriptEffect[] {
     } else if (/[rRwW]/.test(command)) effects.push({ kind: /[rR]/.test(command) ? 'read' : 'write', path: fileName(line()) });
     else if (/[aic]/.test(command)) {
       if (/\\\s*$/.test(script)) throw new Unclear('a text that does not end');
-      for (let text = line(); /\\$/.test(text); text = line()) at++;
+      // An even number of backslashes does not continue the text.
+      for (let text = line(); /(?:^|[^\\])(?:\\\\)*\\$/.test(text); text = line()) at++;
     } else throw new Unclear(`the command "${command}"`);
     if (depth < 0) throw new Unclear('a bracket too many');
     if (command !== '{' && !/^[ \t]*([;\n}]|$)/.test(script.slice(at, at + 80))) throw new Unclear(`what follows "${command}"`);

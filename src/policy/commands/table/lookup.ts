@@ -47,7 +47,8 @@ function compileEntry(name: string, data: Program | Subcommand, parse: Conventio
   const global = 'before' in data ? compileOptions(data.before) : [];
   // cobra, clap and npm accept global options behind the subcommand too.
   const isAnywhere = parse === 'cobra' || parse === 'exact';
-  const inherited = parent === undefined ? [] : [...parent.options, ...(isAnywhere ? parent.before : [])];
+  // Elsewhere they mean something else there: -m of `git stash` is a message, -m of `git stash show` a flag.
+  const inherited = parent === undefined || !isAnywhere ? [] : [...parent.options, ...parent.before];
   const commands = new Map<string, Entry>();
   const entry: Entry = {
     name,

@@ -10,6 +10,8 @@ import {
   PAGER,
   PATHSPEC_FILE,
   READS_REPOSITORY,
+  READS_UNTRACKED,
+  RUNS_GIT,
   RUNS_HOOKS,
   SHOWS_DIFFS,
   WRITES_OBJECTS,
@@ -18,12 +20,20 @@ import {
 
 const CLEANUP = 'one:strip,whitespace,verbatim,scissors,default' as const;
 const CONFLICT = 'one:merge,diff3,zdiff3' as const;
-const CHANGES_ALL = [...READS_REPOSITORY, ...COMPARES_FILES, ...CHANGES_FILES, ...WRITES_OBJECTS, ...WRITES_REFERENCES, ...RUNS_HOOKS];
+const CHANGES_ALL = [
+  ...RUNS_GIT,
+  ...READS_REPOSITORY,
+  ...COMPARES_FILES,
+  ...CHANGES_FILES,
+  ...WRITES_OBJECTS,
+  ...WRITES_REFERENCES,
+  ...RUNS_HOOKS,
+];
 const COMMITS_AND_CHANGES = [...READS_REPOSITORY, ...COMPARES_FILES, ...CHANGES_FILES, ...MAKES_COMMITS];
 const INTERACTIVE = 'unclear:asks on the terminal' as const;
 const SIGNS: Options = { '-S --gpg-sign[=]': 'text', '--no-gpg-sign': 'none' };
-/** `--strategy=NAME` runs git-merge-NAME. */
-const STRATEGY = 'one:ort,recursive,resolve,octopus,ours,subtree' as const;
+/** `--strategy=NAME` runs git-merge-NAME; resolve and octopus are shell scripts. */
+const STRATEGY = 'one:ort,recursive,ours,subtree' as const;
 
 /** What checkout, switch and restore share. */
 const CHECKOUT_OPTIONS: Options = optionList({
@@ -48,6 +58,17 @@ const SEQUENCER_OPTIONS: Options = {
   }),
 };
 
+const STASH_OPTIONS: Options = {
+  ...optionList({
+    none: '-q --quiet, -k --keep-index, --no-keep-index, -S --staged',
+    'unclear:takes files that git does not track': '-u --include-untracked, -a --all',
+    text: '-m --message=',
+    [INTERACTIVE]: '-p --patch',
+  }),
+  ...PATHSPEC_FILE,
+};
+const QUIET: Options = { '-q --quiet': 'none' };
+
 export const GIT_CHANGE: Readonly<Record<string, Subcommand>> = {
   add: {
     aliases: ['stage'],
@@ -55,13 +76,19 @@ export const GIT_CHANGE: Readonly<Record<string, Subcommand>> = {
       ...PATHSPEC_FILE,
       ...optionList({
         none: `
-          -n --dry-run, -v --verbose, -f --force, -u --update, --renormalize, -N --intent-to-add, -A --all --no-ignore-removal,
+          -n --dry-run, -v --verbose, -u --update, --renormalize, -N --intent-to-add, -A --all --no-ignore-removal,
           --ignore-removal --no-all, --refresh, --ignore-errors, --ignore-missing, --sparse`,
         'one:+x,-x': '--chmod=',
+        'unclear:adds ignored files': '-f --force',
         [INTERACTIVE]: '-i --interactive, -p --patch, -e --edit',
       }),
     },
-    operands: [{ rest: 'pathspec' }],
+    operands: [
+      { if: ['-u', '--renormalize', '--refresh'], rest: 'pathspec' },
+      { if: ['-A'], rest: 'untracked-pathspec', none: [{ kind: 'walk', path: '$repository/.', isUntracked: true }] },
+      { rest: 'untracked-pathspec' },
+    ],
+    walks: ['hidden'],
     unasked: [...READS_REPOSITORY, ...COMPARES_FILES, ...WRITES_OBJECTS],
     isTracked: true,
     isWriter: true,
@@ -103,7 +130,8 @@ export const GIT_CHANGE: Readonly<Record<string, Subcommand>> = {
   },
   mv: {
     options: optionList({ none: '-v --verbose, -n --dry-run, -f --force, -k, --sparse' }),
-    operands: [{ last: ['write'], rest: 'delete', min: 2 }],
+    operands: [{ last: ['write'], rest: 'move', min: 2 }],
+    keepsNames: true,
     unasked: [...READS_REPOSITORY, ...COMPARES_FILES, ...WRITES_OBJECTS],
     isTracked: true,
     isWriter: true,
@@ -120,6 +148,7 @@ export const GIT_CHANGE: Readonly<Record<string, Subcommand>> = {
       }),
     },
     operands: [{ rest: 'pathspec', min: 1 }],
+    changesPathspecs: true,
     unasked: [...READS_REPOSITORY, ...COMPARES_FILES, ...CHANGES_FILES, { kind: 'write', path: '$repository/.git/index' }],
     isTracked: true,
     isWriter: true,
@@ -136,6 +165,7 @@ export const GIT_CHANGE: Readonly<Record<string, Subcommand>> = {
       }),
     },
     operands: [{ rest: 'revision-or-path', dashed: 'pathspec' }],
+    changesPathspecs: true,
     unasked: CHANGES_ALL,
     isTracked: true,
     isWriter: true,
@@ -231,23 +261,17 @@ export const GIT_CHANGE: Readonly<Record<string, Subcommand>> = {
     operands: [{ rest: 'pathspec' }],
     // Without -f nothing is deleted, unless the configuration says `clean.requireForce = false`.
     needs: [['-n', '-f', '-i']],
-    unasked: [...READS_REPOSITORY, { kind: 'names', path: '.' }],
+    unasked: [...READS_REPOSITORY, ...READS_UNTRACKED, { kind: 'names', path: '.' }],
+    walks: ['hidden', 'ignored'],
   },
   stash: {
     // What follows a bare `git stash` are the options of `git stash push`.
-    options: {
-      ...optionList({
-        none: '-q --quiet, -k --keep-index, --no-keep-index, -u --include-untracked, -S --staged, -a --all',
-        text: '-m --message=',
-        [INTERACTIVE]: '-p --patch',
-      }),
-      ...PATHSPEC_FILE,
-    },
+    options: STASH_OPTIONS,
     commands: {
       list: {
         options: LOG_OPTIONS,
         operands: [{ rest: 'revision-or-path', dashed: 'pathspec' }],
-        unasked: [...READS_REPOSITORY, ...PAGER, ...SHOWS_DIFFS],
+        unasked: [...RUNS_GIT, ...READS_REPOSITORY, ...PAGER, ...SHOWS_DIFFS],
         isTracked: true,
       },
       show: {
@@ -256,24 +280,31 @@ export const GIT_CHANGE: Readonly<Record<string, Subcommand>> = {
         unasked: [...READS_REPOSITORY, ...PAGER, ...SHOWS_DIFFS],
         isTracked: true,
       },
-      push: { operands: [{ rest: 'pathspec' }], unasked: CHANGES_ALL, isTracked: true, isWriter: true },
-      save: { operands: [{ rest: 'text' }], unasked: CHANGES_ALL, isTracked: true, isWriter: true },
+      push: {
+        options: STASH_OPTIONS,
+        operands: [{ rest: 'pathspec' }],
+        changesPathspecs: true,
+        unasked: CHANGES_ALL,
+        isTracked: true,
+        isWriter: true,
+      },
+      save: { options: STASH_OPTIONS, operands: [{ rest: 'text' }], unasked: CHANGES_ALL, isTracked: true, isWriter: true },
       pop: {
-        options: { '--index': 'none' },
+        options: { ...QUIET, '--index': 'none' },
         operands: [{ rest: 'revision', max: 1 }],
         unasked: CHANGES_ALL,
         isTracked: true,
         isWriter: true,
       },
       apply: {
-        options: { '--index': 'none' },
+        options: { ...QUIET, '--index': 'none' },
         operands: [{ rest: 'revision', max: 1 }],
         unasked: CHANGES_ALL,
         isTracked: true,
         isWriter: true,
       },
       branch: { operands: [{ rest: 'revision', max: 2 }], unasked: CHANGES_ALL, isTracked: true, isWriter: true },
-      drop: { operands: [{ rest: 'revision', max: 1 }], unasked: [...READS_REPOSITORY, ...WRITES_REFERENCES] },
+      drop: { options: QUIET, operands: [{ rest: 'revision', max: 1 }], unasked: [...READS_REPOSITORY, ...WRITES_REFERENCES] },
       clear: { operands: [{ max: 0 }], unasked: [...READS_REPOSITORY, ...WRITES_REFERENCES] },
     },
     // Not `unasked`, which would hold for `git stash list` too.

@@ -7,8 +7,11 @@ import {
   CONNECTS,
   FETCHES,
   MAKES_COMMITS,
+  PAGER,
   READS_REPOSITORY,
+  RUNS_GIT,
   RUNS_HOOKS,
+  SHELL_SCRIPT,
   WRITES_OBJECTS,
   WRITES_REFERENCES,
 } from './shared.ts';
@@ -43,18 +46,16 @@ export const GIT_EXCHANGE: Readonly<Record<string, Subcommand>> = {
       ...FETCH_OPTIONS,
       ...optionList({
         none: `
-          --atomic, -m --multiple, -n, --prefetch, -P --prune-tags, --write-fetch-head, --no-write-fetch-head, -u --update-head-ok,
+          --atomic, -n, --prefetch, -P --prune-tags, --write-fetch-head, --no-write-fetch-head, -u --update-head-ok,
           --refetch, --negotiate-only, --auto-maintenance --auto-gc, --no-auto-maintenance --no-auto-gc, --write-commit-graph,
           --no-write-commit-graph`,
         number: '-j --jobs=',
         text: '--filter=',
         'unclear:the references come from standard input': '--stdin',
+        'unclear:it fetches from several repositories': '-m --multiple',
       }),
     },
-    operands: [
-      { if: ['-m'], rest: REMOTE },
-      { first: [REMOTE], rest: 'revision' },
-    ],
+    operands: [{ first: [REMOTE], rest: 'revision' }],
     unasked: FETCHES,
   },
   pull: {
@@ -67,13 +68,13 @@ export const GIT_EXCHANGE: Readonly<Record<string, Subcommand>> = {
         number: '--log[=], -j --jobs[=]',
         text: '-X --strategy-option=, -S --gpg-sign[=]',
         'one:false,true,merges': '-r --rebase[=]',
-        'one:ort,recursive,resolve,octopus,ours,subtree': '-s --strategy=',
+        'one:ort,recursive,ours,subtree': '-s --strategy=',
         'one:strip,whitespace,verbatim,scissors,default': '--cleanup=',
         'unclear:runs the signature program of the configuration': '--verify-signatures',
       }),
     },
     operands: [{ first: [REMOTE], rest: 'revision' }],
-    unasked: [...FETCHES, ...COMPARES_FILES, ...CHANGES_FILES, ...MAKES_COMMITS],
+    unasked: [...RUNS_GIT, ...FETCHES, ...COMPARES_FILES, ...CHANGES_FILES, ...MAKES_COMMITS],
     isTracked: true,
     isWriter: true,
   },
@@ -147,7 +148,14 @@ export const GIT_EXCHANGE: Readonly<Record<string, Subcommand>> = {
     },
     operands: [{ rest: 'read' }],
     // The patch names the files, never outside the directory.
-    unasked: [...READS_REPOSITORY, { kind: 'unpack', path: '.' }, ...WRITES_OBJECTS, { kind: 'run', program: 'git:merge-drivers' }],
+    unasked: [
+      ...READS_REPOSITORY,
+      { kind: 'unpack', path: '.' },
+      ...WRITES_OBJECTS,
+      // post-index-change
+      ...RUNS_HOOKS,
+      { kind: 'run', program: 'git:merge-drivers' },
+    ],
     stdin: 'data',
     isWriter: true,
   },
@@ -216,13 +224,13 @@ export const GIT_EXCHANGE: Readonly<Record<string, Subcommand>> = {
   },
   bisect: {
     commands: {
-      log: { operands: [{ max: 0 }], unasked: READS_REPOSITORY },
+      log: { operands: [{ max: 0 }], unasked: [...SHELL_SCRIPT, ...READS_REPOSITORY] },
       ...Object.fromEntries(
         ['good', 'bad', 'old', 'new', 'skip', 'reset'].map((name) => [
           name,
           {
             operands: [{ rest: 'revision' as const }],
-            unasked: [...READS_REPOSITORY, ...CHANGES_FILES, ...WRITES_REFERENCES],
+            unasked: [...SHELL_SCRIPT, ...READS_REPOSITORY, ...CHANGES_FILES, ...WRITES_REFERENCES],
             isWriter: true as const,
           },
         ]),
@@ -230,7 +238,7 @@ export const GIT_EXCHANGE: Readonly<Record<string, Subcommand>> = {
       start: {
         options: optionList({ none: '--no-checkout, --first-parent', text: '--term-new --term-bad=, --term-old --term-good=' }),
         operands: [{ rest: 'revision', dashed: 'pathspec' }],
-        unasked: [...READS_REPOSITORY, ...CHANGES_FILES, ...WRITES_REFERENCES],
+        unasked: [...SHELL_SCRIPT, ...READS_REPOSITORY, ...CHANGES_FILES, ...WRITES_REFERENCES],
         isWriter: true,
       },
       run: { parse: 'words', operands: [{ first: ['run'], rest: 'unclear:runs a command for each revision' }] },
@@ -238,18 +246,23 @@ export const GIT_EXCHANGE: Readonly<Record<string, Subcommand>> = {
   },
   submodule: {
     options: { '-q --quiet': 'none' },
+    operands: [{ max: 0 }],
+    unasked: [...SHELL_SCRIPT, ...READS_REPOSITORY, { kind: 'run', program: 'git:submodules' }],
     commands: {
       status: {
         options: optionList({ none: '--cached, --recursive' }),
         operands: [{ rest: 'pathspec' }],
-        unasked: [...READS_REPOSITORY, { kind: 'run', program: 'git:submodules' }],
+        unasked: READS_REPOSITORY,
       },
       summary: {
         options: optionList({ none: '--cached, --files', number: '-n --summary-limit=' }),
         operands: [{ rest: 'revision-or-path', dashed: 'pathspec' }],
-        unasked: [...READS_REPOSITORY, { kind: 'run', program: 'git:submodules' }],
+        unasked: READS_REPOSITORY,
       },
-      init: { operands: [{ rest: 'pathspec' }], unasked: [...READS_REPOSITORY, { kind: 'modify', path: '$repository/.git/config' }] },
+      init: {
+        operands: [{ rest: 'pathspec' }],
+        unasked: [...SHELL_SCRIPT, ...READS_REPOSITORY, { kind: 'modify', path: '$repository/.git/config' }],
+      },
       update: {
         options: optionList({
           none: '--init, --recursive, --remote, -N --no-fetch, -f --force, --checkout, --progress, --single-branch',
@@ -258,6 +271,7 @@ export const GIT_EXCHANGE: Readonly<Record<string, Subcommand>> = {
         }),
         operands: [{ rest: 'pathspec' }],
         unasked: [
+          ...SHELL_SCRIPT,
           ...FETCHES,
           ...CHANGES_FILES,
           { kind: 'unpack', path: '$repository/.git/modules' },
@@ -272,7 +286,7 @@ export const GIT_EXCHANGE: Readonly<Record<string, Subcommand>> = {
     options: { '--ref=': 'revision' },
     commands: {
       list: { operands: [{ rest: 'revision', max: 1 }], unasked: READS_REPOSITORY },
-      show: { operands: [{ rest: 'revision', max: 1 }], unasked: READS_REPOSITORY },
+      show: { operands: [{ rest: 'revision', max: 1 }], unasked: [...RUNS_GIT, ...READS_REPOSITORY, ...PAGER] },
       add: {
         options: optionList({
           none: '-f --force, --allow-empty',
@@ -281,7 +295,7 @@ export const GIT_EXCHANGE: Readonly<Record<string, Subcommand>> = {
           revision: '-C --reuse-message=, -c --reedit-message=',
         }),
         operands: [{ rest: 'revision', max: 1 }],
-        unasked: [...READS_REPOSITORY, ...WRITES_OBJECTS, ...WRITES_REFERENCES, { kind: 'run', program: 'git:editor' }],
+        unasked: [...READS_REPOSITORY, ...WRITES_OBJECTS, ...RUNS_GIT, ...WRITES_REFERENCES, { kind: 'run', program: 'git:editor' }],
         isWriter: true,
       },
       append: {
@@ -292,13 +306,13 @@ export const GIT_EXCHANGE: Readonly<Record<string, Subcommand>> = {
           revision: '-C --reuse-message=, -c --reedit-message=',
         }),
         operands: [{ rest: 'revision', max: 1 }],
-        unasked: [...READS_REPOSITORY, ...WRITES_OBJECTS, ...WRITES_REFERENCES, { kind: 'run', program: 'git:editor' }],
+        unasked: [...READS_REPOSITORY, ...WRITES_OBJECTS, ...RUNS_GIT, ...WRITES_REFERENCES, { kind: 'run', program: 'git:editor' }],
         isWriter: true,
       },
       remove: {
         options: { '--ignore-missing': 'none' },
         operands: [{ rest: 'revision' }],
-        unasked: [...READS_REPOSITORY, ...WRITES_OBJECTS, ...WRITES_REFERENCES],
+        unasked: [...READS_REPOSITORY, ...WRITES_OBJECTS, ...RUNS_GIT, ...WRITES_REFERENCES],
         isWriter: true,
       },
     },
@@ -315,7 +329,8 @@ export const GIT_EXCHANGE: Readonly<Record<string, Subcommand>> = {
       ...READS_REPOSITORY,
       ...WRITES_OBJECTS,
       ...WRITES_REFERENCES,
-      { kind: 'delete', path: '$repository/.git/objects' },
+      { kind: 'unpack', path: '$repository/.git' },
+      ...RUNS_GIT,
       ...RUNS_HOOKS,
     ],
     isWriter: true,

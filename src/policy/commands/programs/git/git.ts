@@ -15,7 +15,8 @@ export const GIT_PROGRAMS: readonly Program[] = [
     before: optionList({
       none: `
         -P --no-pager, --no-replace-objects, --literal-pathspecs, --glob-pathspecs, --noglob-pathspecs, --icase-pathspecs,
-        --no-optional-locks, -v --version, -h --help, --html-path, --man-path, --info-path`,
+        --no-optional-locks, -v --version, --html-path, --man-path, --info-path`,
+      'unclear:opens the manual': '-h --help',
       enter: '-C=',
       'unclear:configuration can name programs to run': '-c=, --config-env=',
       'unclear:works on another repository': '--git-dir=, --work-tree=, --namespace=, --super-prefix=',

@@ -1,7 +1,17 @@
 // git subcommands that look at the repository: files, commits, search.
 import type { Subcommand } from '../../program.ts';
 import { optionList } from '../option-list.ts';
-import { COLOR, COMPARES_FILES, DIFF_OPTIONS, LOG_OPTIONS, PAGER, READS_REPOSITORY, REVISION_OPTIONS, SHOWS_DIFFS } from './shared.ts';
+import {
+  COLOR,
+  COMPARES_FILES,
+  DIFF_OPTIONS,
+  LOG_OPTIONS,
+  PAGER,
+  READS_REPOSITORY,
+  READS_UNTRACKED,
+  REVISION_OPTIONS,
+  SHOWS_DIFFS,
+} from './shared.ts';
 
 const REVISIONS_AND_PATHS = [{ rest: 'revision-or-path', dashed: 'pathspec' }] as const;
 const COLUMNS = { '--column[=]': 'text', '--no-column': 'none' } as const;
@@ -100,7 +110,8 @@ export const GIT_LOOK: Readonly<Record<string, Subcommand>> = {
       { if: ['-e', '-f'], rest: 'revision-or-path', dashed: 'pathspec', none: [{ kind: 'walk', path: '.' }] },
       { first: ['pattern'], rest: 'revision-or-path', dashed: 'pathspec', none: [{ kind: 'walk', path: '.' }] },
     ],
-    unasked: [...READS_REPOSITORY, ...PAGER, { kind: 'run', program: 'git:textconv' }],
+    // `git grep -- x` and a pathspec that only excludes search everything.
+    unasked: [...READS_REPOSITORY, ...PAGER, { kind: 'walk', path: '$repository' }, { kind: 'run', program: 'git:textconv' }],
     isTracked: true,
   },
   'ls-files': {
@@ -176,6 +187,6 @@ export const GIT_LOOK: Readonly<Record<string, Subcommand>> = {
       'unclear:the names come from standard input': '--stdin',
     }),
     operands: [{ rest: 'names' }],
-    unasked: READS_REPOSITORY,
+    unasked: [...READS_REPOSITORY, ...READS_UNTRACKED],
   },
 };

@@ -1,7 +1,18 @@
 // git subcommands about names: revisions, branches, tags, remotes, configuration. Some forms look, others write.
 import type { Options, Subcommand } from '../../program.ts';
 import { optionList } from '../option-list.ts';
-import { COLOR, CONNECTS, LOG_OPTIONS, PAGER, READS_REPOSITORY, REVISION_OPTIONS, SHOWS_DIFFS, WRITES_REFERENCES } from './shared.ts';
+import {
+  COLOR,
+  COMPARES_FILES,
+  CONNECTS,
+  LOG_OPTIONS,
+  PAGER,
+  READS_REPOSITORY,
+  REVISION_OPTIONS,
+  RUNS_GIT,
+  SHOWS_DIFFS,
+  WRITES_REFERENCES,
+} from './shared.ts';
 
 const LISTS_REFERENCES: Options = {
   ...COLOR,
@@ -21,7 +32,7 @@ export const GIT_REFERENCES: Readonly<Record<string, Subcommand>> = {
     options: optionList({
       none: `
         --show-toplevel, --git-dir, --absolute-git-dir, --git-common-dir, --is-inside-work-tree, --is-inside-git-dir,
-        --is-bare-repository, --is-shallow-repository, --show-prefix, --show-cdup, --show-superproject-working-tree, --show-object-format,
+        --is-bare-repository, --is-shallow-repository, --show-prefix, --show-cdup, --show-object-format,
         --local-env-vars, --verify, -q --quiet, --symbolic, --symbolic-full-name, --revs-only, --no-revs, --flags, --no-flags, --not, --all,
         --sq, --shared-index-path`,
       number: '--short[=]',
@@ -31,6 +42,7 @@ export const GIT_REFERENCES: Readonly<Record<string, Subcommand>> = {
       'one:absolute,relative': '--path-format[=]',
       'unclear:resolves a path inside the git directory': '--git-path=, --resolve-git-dir=, --prefix=, --default=',
       'unclear:reads option definitions': '--parseopt, --sq-quote',
+      'unclear:looks at the repository above': '--show-superproject-working-tree',
     }),
     operands: REVISIONS,
     unasked: READS_REPOSITORY,
@@ -58,7 +70,7 @@ export const GIT_REFERENCES: Readonly<Record<string, Subcommand>> = {
       text: '--dirty[=], --broken[=]',
     }),
     operands: REVISIONS,
-    unasked: [...READS_REPOSITORY, { kind: 'walk', path: '$repository' }, { kind: 'run', program: 'git:filters' }],
+    unasked: [...RUNS_GIT, ...READS_REPOSITORY, ...COMPARES_FILES],
     isTracked: true,
   },
   'merge-base': {
@@ -111,7 +123,8 @@ export const GIT_REFERENCES: Readonly<Record<string, Subcommand>> = {
       show: {
         options: LOG_OPTIONS,
         operands: [{ rest: 'revision-or-path', dashed: 'pathspec' }],
-        unasked: [...READS_REPOSITORY, ...PAGER],
+        unasked: [...READS_REPOSITORY, ...PAGER, ...SHOWS_DIFFS],
+        isTracked: true,
       },
       expire: { parse: 'words', operands: [{ rest: 'unclear:deletes entries of the reflog', min: 1 }] },
       delete: { parse: 'words', operands: [{ rest: 'unclear:deletes entries of the reflog', min: 1 }] },
@@ -156,10 +169,10 @@ export const GIT_REFERENCES: Readonly<Record<string, Subcommand>> = {
     options: { '-v --verbose': 'none' },
     commands: {
       'get-url': { options: optionList({ none: '--push, --all' }), operands: [{ rest: 'text', max: 1 }], unasked: READS_REPOSITORY },
-      show: { options: { '-n': 'none' }, operands: [{ rest: 'text' }], unasked: [...READS_REPOSITORY, ...CONNECTS] },
+      show: { options: { '-n': 'none' }, operands: [{ rest: 'host' }], unasked: [...READS_REPOSITORY, ...CONNECTS] },
       prune: {
         options: { '-n --dry-run': 'none' },
-        operands: [{ rest: 'text' }],
+        operands: [{ rest: 'host' }],
         unasked: [...READS_REPOSITORY, ...CONNECTS, ...WRITES_REFERENCES],
       },
       add: {
@@ -170,7 +183,7 @@ export const GIT_REFERENCES: Readonly<Record<string, Subcommand>> = {
           'unclear:mirrors': '--mirror[=]',
         }),
         operands: [{ first: ['text', 'url'], min: 2, max: 2 }],
-        unasked: [...READS_REPOSITORY, ...CHANGES_CONFIGURATION],
+        unasked: [...READS_REPOSITORY, ...CHANGES_CONFIGURATION, ...WRITES_REFERENCES],
       },
       remove: {
         aliases: ['rm'],
@@ -220,20 +233,20 @@ export const GIT_REFERENCES: Readonly<Record<string, Subcommand>> = {
       { if: ['-l'], max: 0 },
       { first: ['text', 'unclear:changes the configuration of git, which names programs to run'] },
     ],
-    unasked: READS_REPOSITORY,
+    unasked: [...READS_REPOSITORY, ...PAGER],
   },
   var: {
     options: { '-l': 'none' },
     operands: [{ rest: 'one:GIT_AUTHOR_IDENT,GIT_COMMITTER_IDENT,GIT_EDITOR,GIT_PAGER,GIT_DEFAULT_BRANCH', max: 1 }],
     unasked: [...READS_REPOSITORY, { kind: 'environment' }],
   },
-  version: { options: { '--build-options': 'none' }, operands: [{ max: 0 }] },
+  version: { options: { '--build-options': 'none' }, operands: [{ max: 0 }], unasked: READS_REPOSITORY },
   help: {
     options: optionList({
       none: '-a --all, -g --guides, -c --config, --no-verbose, --verbose, --no-aliases, --no-external-commands, -m --man',
       'unclear:opens a browser or an info reader': '-w --web, -i --info',
     }),
     operands: [{ rest: 'text', max: 1 }],
-    unasked: [{ kind: 'run', program: 'man' }, ...PAGER],
+    unasked: [...READS_REPOSITORY, { kind: 'run', program: 'man' }, ...PAGER],
   },
 };

@@ -5,9 +5,15 @@ import { optionList } from '../option-list.ts';
 /** git(1) and its subcommands: checked with `git X -h` and the manual pages. */
 export const GIT_VERSION = 'git 2.39';
 
-/** Every subcommand that finds a repository reads its database and the configuration of the user and the system. */
+/**
+ * Every subcommand that finds a repository reads its database and the configuration of the user and the system. One that reads the index
+ * (for `:path`, too) runs the fsmonitor hook and looks at the files.
+ */
 export const READS_REPOSITORY: readonly StatedEffect[] = [
   { kind: 'walk', path: '$repository/.git' },
+  { kind: 'names', path: '$repository' },
+  { kind: 'read', path: 'any:.gitattributes' },
+  { kind: 'run', program: 'git:fsmonitor' },
   { kind: 'read', path: '~/.gitconfig' },
   { kind: 'walk', path: '~/.config/git' },
   { kind: 'read', path: '/etc/gitconfig' },
@@ -17,18 +23,48 @@ export const PAGER: readonly StatedEffect[] = [
   { kind: 'run', program: 'git:pager' },
   { kind: 'write', path: '~/.lesshst' },
 ];
+/** git looks for repositories and ignore files in directories that it does not track. */
+export const READS_UNTRACKED: readonly StatedEffect[] = [
+  { kind: 'read', path: 'any:.gitignore' },
+  { kind: 'read', path: 'any:.git/HEAD' },
+];
+/** Subcommands that start other subcommands. */
+export const RUNS_GIT: readonly StatedEffect[] = [{ kind: 'run', program: 'git' }];
+/** Subcommands that are shell scripts. */
+export const SHELL_SCRIPT: readonly StatedEffect[] = [
+  ...RUNS_GIT,
+  ...[
+    'git-submodule',
+    'git-bisect',
+    'basename',
+    'sed',
+    'gettext',
+    'uname',
+    'envsubst',
+    'git-sh-i18n--envsubst',
+    'cat',
+    'sh',
+    'grep',
+    'expr',
+    'rm',
+  ].map((program) => ({ kind: 'run', program }) as const),
+];
 /** A stale index makes git compare every tracked file, through clean filters and the fsmonitor hook, and write the index again. */
 export const COMPARES_FILES: readonly StatedEffect[] = [
   { kind: 'walk', path: '$repository' },
   { kind: 'write', path: '$repository/.git/index' },
   { kind: 'run', program: 'git:filters' },
-  { kind: 'run', program: 'git:fsmonitor' },
   { kind: 'run', program: 'git:submodules' },
+  // post-index-change
+  { kind: 'run', program: 'git:hooks' },
+  ...READS_UNTRACKED,
 ];
 /** `diff=NAME` in .gitattributes names a converter, `%G?` in a format asks the signature program. */
 export const SHOWS_DIFFS: readonly StatedEffect[] = [
   { kind: 'run', program: 'git:textconv' },
   { kind: 'run', program: 'git:signature-check' },
+  // A file of the working tree that has not changed is read instead of the database.
+  { kind: 'walk', path: '$repository' },
 ];
 export const WRITES_OBJECTS: readonly StatedEffect[] = [
   { kind: 'unpack', path: '$repository/.git/objects' },
@@ -40,6 +76,8 @@ export const WRITES_REFERENCES: readonly StatedEffect[] = [
   { kind: 'write', path: '$repository/.git/packed-refs' },
   { kind: 'write', path: '$repository/.git/HEAD' },
   { kind: 'write', path: '$repository/.git/ORIG_HEAD' },
+  // reference-transaction
+  { kind: 'run', program: 'git:hooks' },
 ];
 export const RUNS_HOOKS: readonly StatedEffect[] = [{ kind: 'run', program: 'git:hooks' }];
 /** Commits made without `-m` open an editor; `commit.gpgSign` signs them; a commit may start the maintenance of the database. */
@@ -51,6 +89,7 @@ export const MAKES_COMMITS: readonly StatedEffect[] = [
   { kind: 'run', program: 'git:editor' },
   { kind: 'run', program: 'git:signing' },
   { kind: 'run', program: 'git:maintenance' },
+  ...RUNS_GIT,
 ];
 /** Which files change depends on the revision. Smudge filters and merge drivers come from the configuration. */
 export const CHANGES_FILES: readonly StatedEffect[] = [
@@ -138,7 +177,7 @@ export const LOG_OPTIONS: Options = {
     none: '--no-decorate, --clear-decorations, --source, --mailmap --use-mailmap, --no-mailmap, --no-use-mailmap, --log-size, --no-diff-merges, -q',
     pattern: '--decorate-refs=, --decorate-refs-exclude=',
     'one:short,full,auto,no': '--decorate[=]',
-    'one:off,none,on,m,first-parent,1,separate,combined,c,dense-combined,cc,remerge,r': '--diff-merges=',
+    'one:off,none,on,m,first-parent,1,separate,combined,c,dense-combined,cc': '--diff-merges=',
     'line-range': '-L=',
     'unclear:runs the signature program of the configuration': '--show-signature',
   }),

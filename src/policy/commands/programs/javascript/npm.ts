@@ -1,7 +1,7 @@
 // npm and npx. npm turns any unknown `--key` into configuration of scripts and of itself, so only the listed keys are understood.
-import type { Options, Program, Subcommand } from '../../program.ts';
+import type { Options, Program, StatedEffect, Subcommand } from '../../program.ts';
 import { optionList } from '../option-list.ts';
-import { INSTALLS, OTHER_PACKAGE, RUNS_SCRIPT } from './shared.ts';
+import { INSTALLS, OTHER_PACKAGE, RUNS_SCRIPT, TOOLS } from './shared.ts';
 
 const RUNS_PROGRAM = 'unclear:names a program or code to run' as const;
 
@@ -34,7 +34,20 @@ const CHANGES_MANIFEST = [
   { kind: 'modify', path: './package-lock.json' },
 ] as const;
 
+/** A script of `env node`, which looks for the root of the project, reads settings, and keeps a cache with logs. */
+const NPM_ITSELF: readonly StatedEffect[] = [
+  { kind: 'run', program: 'node' },
+  { kind: 'read', path: './package.json' },
+  { kind: 'read', path: './package-lock.json' },
+  { kind: 'walk', path: './node_modules' },
+  { kind: 'read', path: './.npmrc' },
+  { kind: 'read', path: '~/.npmrc' },
+  { kind: 'write', path: '~/.npm' },
+  { kind: 'run', program: 'git' },
+  { kind: 'read', path: '~/.gitconfig' },
+];
 const script: Subcommand = { operands: [{ max: 0 }], passes: 'script', unasked: RUNS_SCRIPT };
+/** For packages, or to see whether there is a newer npm. */
 const connects = { kind: 'connect' } as const;
 
 export const NPM_PROGRAMS: readonly Program[] = [
@@ -44,6 +57,7 @@ export const NPM_PROGRAMS: readonly Program[] = [
     parse: 'exact',
     before: NPM_OPTIONS,
     operands: [{ if: ['-v', '-h'], max: 0 }, { max: 0 }],
+    unasked: NPM_ITSELF,
     commands: {
       test: { ...script, aliases: ['t', 'tst'] },
       start: script,
@@ -51,7 +65,8 @@ export const NPM_PROGRAMS: readonly Program[] = [
       restart: script,
       run: {
         aliases: ['run-script', 'rum', 'urn'],
-        operands: [{ first: ['project:script'], max: 1, match: '^[\\w:.@/-]+$' }],
+        // `npm run env` shows the environment.
+        operands: [{ first: ['project:script'], max: 1, match: '^(?!env$)[\\w:.@/-]+$' }],
         passes: 'script',
         unasked: [{ kind: 'read', path: './package.json' }],
       },
@@ -100,14 +115,20 @@ export const NPM_PROGRAMS: readonly Program[] = [
         }),
         operands: [{ rest: 'text' }],
         unasked: [
+          connects,
           { kind: 'read', path: './package.json' },
           { kind: 'read', path: './package-lock.json' },
           { kind: 'names', path: './node_modules' },
         ],
       },
-      explain: { aliases: ['why'], operands: [{ rest: 'text' }], unasked: [{ kind: 'names', path: './node_modules' }] },
+      explain: { aliases: ['why'], operands: [{ rest: 'text' }], unasked: [connects, { kind: 'names', path: './node_modules' }] },
       outdated: { options: optionList({ none: '-a --all, -l --long, -p --parseable' }), operands: [{ rest: 'text' }], unasked: [connects] },
-      view: { aliases: ['info', 'show', 'v'], operands: [{ rest: 'text', match: '^[\\w@./^~<>=*:[\\]-]+$' }], unasked: [connects] },
+      view: {
+        aliases: ['info', 'show', 'v'],
+        // A name with a version, or a field. `owner/name` would be a repository, for which npm runs git.
+        operands: [{ rest: 'text', match: '^(?:@[\\w.-]+/)?[\\w^~<>=*[\\]-][\\w.^~<>=*[\\]-]*(?:@[\\w.^~<>=*-]+)?$' }],
+        unasked: [connects],
+      },
       search: { aliases: ['s', 'se', 'find'], options: { '-l --long': 'none' }, operands: [{ rest: 'text' }], unasked: [connects] },
       audit: {
         options: optionList({
@@ -127,7 +148,7 @@ export const NPM_PROGRAMS: readonly Program[] = [
       version: {
         options: optionList({ none: '--no-git-tag-version, --allow-same-version', text: '-m --message=, --preid=' }),
         operands: [{ max: 0 }, { rest: 'text' }],
-        unasked: [{ kind: 'read', path: './package.json' }],
+        unasked: [connects, { kind: 'read', path: './package.json' }],
       },
       publish: {
         options: optionList({ none: '--dry-run, --provenance', text: '--tag=, --otp=', 'one:public,restricted': '--access=' }),
@@ -143,15 +164,20 @@ export const NPM_PROGRAMS: readonly Program[] = [
           'unclear:runs a package that may not be installed': '-p --package=',
         }),
         operands: [{ first: ['command'], min: 1 }],
+        starts: TOOLS,
       },
-      root: { operands: [{ max: 0 }] },
-      prefix: { operands: [{ max: 0 }] },
-      bin: { operands: [{ max: 0 }] },
-      fund: { operands: [{ max: 0 }] },
+      root: { operands: [{ max: 0 }], unasked: [connects] },
+      prefix: { operands: [{ max: 0 }], unasked: [connects] },
+      bin: { operands: [{ max: 0 }], unasked: [connects] },
+      fund: { operands: [{ max: 0 }], unasked: [connects] },
       ping: { operands: [{ max: 0 }], unasked: [connects] },
       whoami: { operands: [{ max: 0 }], unasked: [connects, { kind: 'read', path: '~/.npmrc' }] },
-      pkg: { commands: { get: { operands: [{ rest: 'text' }], unasked: [{ kind: 'read', path: './package.json' }] } } },
+      pkg: {
+        unasked: [connects],
+        commands: { get: { operands: [{ rest: 'text' }], unasked: [{ kind: 'read', path: './package.json' }] } },
+      },
       config: {
+        unasked: [connects],
         aliases: ['c'],
         commands: {
           get: {
@@ -163,7 +189,7 @@ export const NPM_PROGRAMS: readonly Program[] = [
           },
         },
       },
-      help: { operands: [{ rest: 'text' }], unasked: [{ kind: 'run', program: 'man' }] },
+      help: { operands: [{ rest: 'text' }], unasked: [connects, { kind: 'run', program: 'man' }] },
     },
     ambient: ['NODE_OPTIONS', 'npm_config_script_shell', 'npm_config_node_options', 'npm_config_prefix', 'npm_config_userconfig'],
   },
@@ -182,6 +208,8 @@ export const NPM_PROGRAMS: readonly Program[] = [
       { if: ['--version', '--help'], max: 0 },
       { first: ['command'], min: 1 },
     ],
+    starts: TOOLS,
+    unasked: NPM_ITSELF,
     ambient: ['NODE_OPTIONS', 'npm_config_script_shell', 'npm_config_node_options'],
   },
 ];

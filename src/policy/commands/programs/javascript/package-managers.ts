@@ -2,7 +2,7 @@
 import type { Options, Program, Subcommand } from '../../program.ts';
 import { optionList } from '../option-list.ts';
 import { CHECKER_PROGRAMS } from './checkers.ts';
-import { INSTALLS, LOADS_CODE, OTHER_PACKAGE, RUNS_SCRIPT, SCRIPT_WORDS } from './shared.ts';
+import { INSTALLS, LOADS_CODE, OTHER_PACKAGE, RUNS_SCRIPT, SCRIPT_WORDS, TOOLS } from './shared.ts';
 import { TEST_RUNNER_PROGRAMS } from './test-runners.ts';
 
 /** Names that projects give their scripts. Any other needs `run`. */
@@ -13,7 +13,8 @@ const script: Subcommand = { options: SCRIPT_WORDS, operands: [{ rest: 'names' }
 const scripts: Readonly<Record<string, Subcommand>> = Object.fromEntries(SCRIPT_NAMES.map((name) => [name, script]));
 const run: Subcommand = {
   options: { ...SCRIPT_WORDS, '--if-present': 'none' },
-  operands: [{ first: ['project:script'], rest: 'names', min: 1 }],
+  // `yarn run env` shows the environment.
+  operands: [{ first: ['project:script'], rest: 'names', min: 1, match: '^(?!env$)' }],
   passes: 'script',
   unasked: RUNS_SCRIPT,
 };
@@ -23,7 +24,7 @@ const install = (lockfile: string, options: Options): Subcommand => ({
   unasked: [...INSTALLS, { kind: 'modify', path: './package.json' }, { kind: 'modify', path: `./${lockfile}` }],
   isWriter: true,
 });
-const exec: Subcommand = { parse: 'posix', operands: [{ first: ['command'], min: 1 }] };
+const exec: Subcommand = { parse: 'posix', operands: [{ first: ['command'], min: 1 }], starts: TOOLS };
 const list: Subcommand = {
   options: optionList({
     none: '--json, --long, --parseable, -P --prod, -D --dev, --only-projects',

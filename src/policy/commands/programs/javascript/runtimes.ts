@@ -51,6 +51,8 @@ export const RUNTIME_PROGRAMS: readonly Program[] = [
       { if: ['--test'], rest: 'project:tests', none: [{ kind: 'project', name: 'tests' }] },
       SCRIPT,
     ],
+    // Whether a file is a module.
+    unasked: [{ kind: 'read', path: 'any:package.json' }],
     ambient: ['NODE_OPTIONS', 'NODE_PATH', 'NODE_REPL_EXTERNAL_MODULE', 'NODE_V8_COVERAGE', 'NODE_EXTRA_CA_CERTS'],
   },
   {
@@ -131,6 +133,7 @@ export const RUNTIME_PROGRAMS: readonly Program[] = [
       task: { operands: [{ first: ['project:task'], rest: 'text' }], unasked: [{ kind: 'read', path: './deno.json' }] },
       eval: { parse: 'words', operands: [{ rest: EVALUATES }] },
     },
+    opensAddresses: true,
     ambient: ['DENO_DIR', 'DENO_CERT', 'NODE_OPTIONS'],
   },
 ];

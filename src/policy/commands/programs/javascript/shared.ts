@@ -6,6 +6,9 @@ export const SWITCH = 'one:true,false' as const;
 export const LOADS_CODE = 'unclear:loads other code' as const;
 export const OTHER_PACKAGE = 'unclear:works on another package, registry or configuration' as const;
 
+/** What npx and its like start by these names is the tool of the table. */
+export const TOOLS = ['tsc', 'eslint', 'prettier', 'biome', 'vitest', 'jest', 'mocha', 'playwright', 'tsx', 'ts-node'] as const;
+
 /** A script of package.json, or the configuration of a tool, is code of the project. */
 export const RUNS_SCRIPT: readonly StatedEffect[] = [
   { kind: 'project', name: 'script of package.json' },

@@ -54,9 +54,8 @@ export const OTHER_LANGUAGE_PROGRAMS: readonly Program[] = [
         -ntp --no-transfer-progress, -ff --fail-fast, -fae --fail-at-end, -fn --fail-never, -am --also-make, -amd --also-make-dependents`,
       text: '-pl --projects=, -rf --resume-from=, -T --threads=, -P --activate-profiles=',
       'one:skipTests,skipTests=true,maven.test.skip=true,skipITs,skipITs=true': '-D --define=',
-      read: '-f --file=',
       write: '-l --log-file=',
-      [LOADS_CODE]: '-s --settings=, -gs --global-settings=, -t --toolchains=',
+      [LOADS_CODE]: '-f --file=, -s --settings=, -gs --global-settings=, -t --toolchains=',
     }),
     operands: [
       { if: ['-v', '-h'], max: 0 },
@@ -108,7 +107,12 @@ export const OTHER_LANGUAGE_PROGRAMS: readonly Program[] = [
     options: optionList({ none: '--version, --help, --no-color, --verbose' }),
     operands: [{ max: 0 }],
     commands: {
-      exec: { parse: 'posix', operands: [{ first: ['command'], min: 1 }], unasked: [{ kind: 'project', name: 'Gemfile' }] },
+      exec: {
+        parse: 'posix',
+        operands: [{ first: ['command'], min: 1 }],
+        starts: ['ruby', 'rake', 'rspec', 'rubocop'],
+        unasked: [{ kind: 'project', name: 'Gemfile' }],
+      },
       install: bundleInstall,
       update: { ...bundleInstall, operands: [{ rest: 'text' }] },
       check: { operands: [{ max: 0 }], unasked: [{ kind: 'project', name: 'Gemfile' }] },

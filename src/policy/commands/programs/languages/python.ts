@@ -60,6 +60,7 @@ const PIP_COMMANDS: Readonly<Record<string, Subcommand>> = {
       'unclear:another package index': '-i --index-url=, --extra-index-url=, -f --find-links=, --no-index',
     }),
     operands: [{ rest: 'text', match: REQUIREMENT }],
+    opensAddresses: true,
     unasked: [connects, { kind: 'project', name: 'install scripts of packages' }, { kind: 'unpack', path: '~/.local' }],
     isWriter: true,
   },
@@ -116,6 +117,7 @@ export const PYTHON_PROGRAMS: readonly Program[] = [
       { if: ['-V', '-VV', '-h', '-m'], max: 0 },
       { first: ['project:script'], rest: 'text', min: 1 },
     ],
+    starts: ['pytest', 'unittest', 'pip', 'mypy', 'black', 'ruff'],
     ambient: AMBIENT,
   },
   {
@@ -170,6 +172,7 @@ export const PYTHON_PROGRAMS: readonly Program[] = [
           'unclear:installs another package': '--with=',
         }),
         operands: [{ first: ['command'], min: 1 }],
+        starts: ['python', 'python3', 'pytest', 'mypy', 'black', 'ruff', 'pip'],
         unasked: [{ kind: 'unpack', path: './.venv' }, connects],
       },
       sync: {

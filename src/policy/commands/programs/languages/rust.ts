@@ -9,6 +9,8 @@ const CARGO_OPTIONS: Options = optionList({
   'unclear:unstable options': '-Z=',
   'unclear:works on another directory': '-C=',
 });
+const TARGETS =
+  'one:x86_64-unknown-linux-gnu,x86_64-unknown-linux-musl,aarch64-unknown-linux-gnu,aarch64-unknown-linux-musl,x86_64-apple-darwin,aarch64-apple-darwin,x86_64-pc-windows-msvc,x86_64-pc-windows-gnu,wasm32-unknown-unknown,wasm32-wasip1,wasm32-wasip2' as const;
 const PACKAGE_OPTIONS: Options = optionList({
   none: `
     --workspace, --all, --lib, --bins, --examples, --tests, --benches, --all-targets, --all-features, --no-default-features, -r --release,
@@ -16,8 +18,9 @@ const PACKAGE_OPTIONS: Options = optionList({
   text: '-p --package=, --exclude=, --bin=, --example=, --test=, --bench=, -F --features=, --profile=, --timings[=]',
   number: '-j --jobs=',
   'one:human,short,json,json-diagnostic-short,json-diagnostic-rendered-ansi,json-render-diagnostics': '--message-format=',
-  pattern: '--target=',
-  read: '--manifest-path=',
+  // A file describes a target of its own, and can name a linker.
+  [TARGETS]: '--target=',
+  'project:manifest': '--manifest-path=',
   write: '--target-dir=, --artifact-dir --out-dir=',
 });
 const BUILDS = [
@@ -149,7 +152,7 @@ export const RUST_PROGRAMS: readonly Program[] = [
         unasked: [connects, { kind: 'modify', path: './Cargo.lock' }],
         isWriter: true,
       },
-      fetch: { options: { '--target=': 'pattern' }, operands: [{ max: 0 }], unasked: [connects, { kind: 'unpack', path: '~/.cargo' }] },
+      fetch: { options: { '--target=': TARGETS }, operands: [{ max: 0 }], unasked: [connects, { kind: 'unpack', path: '~/.cargo' }] },
       search: { options: { '--limit=': 'number' }, operands: [{ rest: 'text' }], unasked: [connects] },
       info: { operands: [{ rest: 'text' }], unasked: [connects] },
       'locate-project': { options: { '--workspace': 'none', '--message-format=': 'one:json,plain' }, operands: [{ max: 0 }] },

@@ -28,11 +28,12 @@ const builds: Subcommand = {
     none: '--no-cache, --pull, -q --quiet, --rm, --force-rm, --compress, --load',
     text: '-t --tag=, --target=, --platform=, --build-arg=, --label=, --cache-from=',
     'one:auto,plain,tty,rawjson,quiet': '--progress=',
-    read: '-f --file=',
+    'project:Dockerfile': '-f --file=',
     write: '--iidfile=, -o --output=, --metadata-file=',
     [OTHER_DAEMON]: '--network=, --add-host=, --security-opt=, --secret=, --ssh=, --allow=, --builder=, --push',
   }),
   operands: [{ rest: 'walk', max: 1 }],
+  opensAddresses: true,
   unasked: [{ kind: 'project', name: 'Dockerfile' }, { kind: 'connect' }],
 };
 
@@ -105,7 +106,7 @@ export const CONTAINER_PROGRAMS: readonly Program[] = [
       compose: {
         options: optionList({
           none: '--all-resources, --compatibility, --dry-run',
-          read: '-f --file=',
+          'project:services': '-f --file=',
           names: '--project-directory=',
           text: '-p --project-name=, --profile=',
           'one:auto,always,never': '--ansi=',
@@ -121,6 +122,8 @@ export const CONTAINER_PROGRAMS: readonly Program[] = [
           version: { options: { '--short': 'none', '-f --format=': 'text' }, operands: [{ max: 0 }] },
           config: {
             options: optionList({ none: '-q --quiet, --services, --volumes, --images, --profiles', write: '-o --output=' }),
+            // Otherwise it shows the values of variables, those of `.env` among them.
+            needs: [['-q', '--services', '--volumes', '--images', '--profiles']],
             operands: [{ rest: 'text' }],
           },
           up: {
@@ -278,6 +281,7 @@ export const CONTAINER_PROGRAMS: readonly Program[] = [
         ].map((name) => [name, changesCluster]),
       ),
     },
+    opensAddresses: true,
     ambient: ['KUBECONFIG', 'KUBECTL_EXTERNAL_DIFF', 'KUBE_EDITOR'],
   },
 ];

@@ -15,23 +15,28 @@ export const TRANSFER_PROGRAMS: readonly Program[] = [
         -s --silent, -S --show-error, -f --fail, --fail-with-body, -v --verbose, -k --insecure, -i --include, -I --head, -G --get,
         -g --globoff, -N --no-buffer, -4 --ipv4, -6 --ipv6, -0 --http1.0, --http1.1, --http2, --compressed, -# --progress-bar,
         --no-progress-meter, -V --version, -h --help, --retry-connrefused, --retry-all-errors, --tlsv1.2, --tlsv1.3, --raw,
-        -n --netrc, -j --junk-session-cookies, --path-as-is, --no-keepalive`,
+        -j --junk-session-cookies, --path-as-is, --no-keepalive`,
       number:
         '-m --max-time=, --connect-timeout=, --retry=, --retry-delay=, --retry-max-time=, --max-redirs=, --limit-rate=, --max-filesize=',
-      text: '-A --user-agent=, -e --referer=, -u --user=, -r --range=, --data-raw=, --oauth2-bearer=, --url-query=, --form-string=',
+      text: '-A --user-agent=, -e --referer=, -u --user=, -r --range=, --data-raw=, --oauth2-bearer=, --form-string=',
       'one:GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS': '-X --request=',
       // Other formats can read or write files.
       'one:%{http_code},%{http_code}\\n,\\n%{http_code},\\n%{http_code}\\n,%{response_code},%{time_total},%{time_total}\\n,%{content_type},%{redirect_url}':
         '-w --write-out=',
-      data: '-d --data --data-ascii=, --data-binary=, --json=, -F --form=, -H --header=',
-      read: '-T --upload-file=, -b --cookie=, -E --cert=, --key=, --cacert=, --netrc-file=',
+      data: '-d --data --data-ascii=, --data-binary=, --json=, -H --header=',
+      form: '-F --form=',
+      // A pattern of curl's stands for several files.
+      'plain-file': '-T --upload-file=',
+      read: '-b --cookie=, --key=, --cacert=, --netrc-file=',
       write: '-o --output=, -c --cookie-jar=, -D --dump-header=, --trace=, --trace-ascii=, --stderr=, --hsts=, --alt-svc=, --etag-save=',
       // A redirection leads anywhere.
       url: '-L --location, --location-trusted, --url=',
       'unclear:a file whose name the address or the server decides':
         '-O --remote-name, --remote-name-all, -J --remote-header-name, --output-dir=',
       'unclear:reads options from a file': '-K --config=, -q --disable',
-      'unclear:reads a file or a text': '--data-urlencode=',
+      'unclear:reads a file or a text': '--data-urlencode=, --url-query=',
+      'unclear:a file, and perhaps its password': '-E --cert=',
+      'unclear:reads passwords in the home directory': '-n --netrc, --netrc-optional',
       [ROUTE]: `
         -x --proxy=, --preproxy=, --socks5=, --socks4=, --resolve=, --connect-to=, --unix-socket=, --abstract-unix-socket=, --interface=,
         --dns-servers=, --doh-url=, --proto=, --proto-redir=, --engine=, --libcurl=, -Q --quote=, -P --ftp-port=`,
@@ -39,6 +44,10 @@ export const TRANSFER_PROGRAMS: readonly Program[] = [
     operands: [
       { if: ['-V', '-h'], max: 0 },
       { rest: 'url', min: 1 },
+    ],
+    unasked: [
+      { kind: 'read', path: '~/.curlrc' },
+      { kind: 'read', path: '~/.config/curlrc' },
     ],
     ambient: ['http_proxy', 'https_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'CURL_HOME', 'SSLKEYLOGFILE', 'CURL_CA_BUNDLE'],
   },
@@ -64,7 +73,13 @@ export const TRANSFER_PROGRAMS: readonly Program[] = [
       { rest: 'url', min: 1 },
     ],
     // A redirection leads anywhere.
-    unasked: [{ kind: 'connect' }, { kind: 'write', path: '~/.wget-hsts' }],
+    unasked: [
+      { kind: 'connect' },
+      { kind: 'write', path: '~/.wget-hsts' },
+      { kind: 'read', path: '~/.wgetrc' },
+      { kind: 'read', path: '~/.netrc' },
+      { kind: 'read', path: '/etc/wgetrc' },
+    ],
     ambient: ['http_proxy', 'https_proxy', 'WGETRC', 'SYSTEM_WGETRC'],
   },
   {

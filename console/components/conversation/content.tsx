@@ -1,0 +1,90 @@
+// Renders ACP content: text, images, audio, resources, diffs, terminals.
+import type { VNode } from 'preact';
+import type { Block, ToolContent } from '../../../src/console/protocol/conversation.ts';
+import { ask } from '../../socket.ts';
+import type { Shown } from '../../state.ts';
+import type { Place } from '../changes/apply.tsx';
+import { Icon } from '../controls/icon.tsx';
+import { later } from '../controls/later.tsx';
+import { Link } from '../controls/link.tsx';
+import { Markdown } from './markdown.tsx';
+import { Printed } from './output.tsx';
+
+const Diff = later(() => import('../changes/diff.tsx').then((loaded) => loaded.Diff));
+const Preview = later(() => import('./preview.tsx').then((loaded) => loaded.Preview));
+
+/** `sessionId` enables previews of files in the session's directories. */
+export function BlockView({ block, sessionId }: { readonly block: Block; readonly sessionId?: string | undefined }): VNode {
+  switch (block.type) {
+    case 'text':
+      return <Markdown text={block.text} />;
+    case 'image':
+      return /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/.test(block.mimeType) && block.data !== '' ? (
+        <img class="media" src={`data:${block.mimeType};base64,${block.data}`} alt="from the conversation" />
+      ) : (
+        <span class="chip">image of type {block.mimeType || 'unknown'}</span>
+      );
+    case 'audio':
+      return /^audio\/[\w.+-]+$/.test(block.mimeType) && block.data !== '' ? (
+        // biome-ignore lint/a11y/useMediaCaption: agents send audio without captions
+        <audio class="media" controls src={`data:${block.mimeType};base64,${block.data}`} />
+      ) : (
+        <span class="chip">audio of type {block.mimeType || 'unknown'}</span>
+      );
+    case 'resource_link':
+      return <ResourceLink {...block} sessionId={sessionId} />;
+    case 'resource':
+      return (
+        <details class="resource">
+          <summary>
+            <Icon name="file" /> {block.uri}
+          </summary>
+          <pre>{block.text ?? `of type ${block.mimeType ?? 'unknown'}, not text`}</pre>
+        </details>
+      );
+    case 'other':
+      return <Raw name="Unknown content" text={block.text} />;
+  }
+}
+
+type LinkProps = Omit<Extract<Block, { type: 'resource_link' }>, 'type'> & { readonly sessionId: string | undefined };
+
+function ResourceLink({ uri, name, description, sessionId }: LinkProps): VNode {
+  if (sessionId !== undefined && /^(?:file:\/\/\/?|\/)/.test(uri)) return <Preview sessionId={sessionId} uri={uri} name={name ?? uri} />;
+  return (
+    <span class="chip file" title={description}>
+      <Icon name="file" /> {/^https?:/.test(uri) ? <Link to={uri}>{name ?? uri}</Link> : name === undefined ? uri : `${name} (${uri})`}
+    </span>
+  );
+}
+
+type ContentProps = {
+  readonly content: ToolContent;
+  readonly cwd: string;
+  readonly shown?: Shown;
+  /** The position, in a session that accepts actions from here. */
+  readonly place?: Place | undefined;
+};
+
+export function Content({ content, shown, cwd, place }: ContentProps): VNode {
+  if (content.type === 'diff') {
+    const { path, oldText, newText, print } = content;
+    const at = place && print !== undefined ? { ...place, print } : undefined;
+    return <Diff path={path} oldText={oldText} newText={newText} cwd={cwd} place={at} />;
+  }
+  if (content.type === 'terminal') {
+    const { terminalId } = content;
+    const kill = place && (() => void ask('kill', { sessionId: place.sessionId, terminalId }).catch(() => {}));
+    return <Printed output={shown?.conversation.outputs[terminalId]} kill={kill} />;
+  }
+  return <BlockView block={content.content} sessionId={place?.sessionId} />;
+}
+
+export function Raw({ name, text }: { readonly name: string; readonly text: string }): VNode {
+  return (
+    <details class="raw">
+      <summary>{name}</summary>
+      <pre>{text}</pre>
+    </details>
+  );
+}

@@ -1,0 +1,184 @@
+// Renders Markdown as elements, never as HTML: nothing is parsed as markup, so nothing needs sanitising.
+import { Component, type ComponentChildren, type VNode } from 'preact';
+import { Code } from '../changes/code.tsx';
+import { Link } from '../controls/link.tsx';
+
+/** Complete blocks no longer change while the text grows, and are not rendered again. */
+export function Markdown({ text }: { readonly text: string }): VNode {
+  return (
+    <div class="md">
+      {chunksOf(text).map((chunk, index) => (
+        <Chunk key={index} text={chunk} />
+      ))}
+    </div>
+  );
+}
+
+class Chunk extends Component<{ readonly text: string }> {
+  override shouldComponentUpdate(next: { readonly text: string }): boolean {
+    return next.text !== this.props.text;
+  }
+  override render(): ComponentChildren {
+    return blocksOf(this.props.text.split('\n'));
+  }
+}
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
+
+/** Splits at blank lines outside code fences. */
+function chunksOf(text: string): string[] {
+  const chunks: string[] = [];
+  let lines: string[] = [];
+  let fence: string | undefined;
+  for (const line of text.split('\n')) {
+    const [, mark] = FENCE.exec(line) ?? [];
+    if (fence === undefined) fence = mark;
+    else if (mark?.startsWith(fence) && line.trim() === mark) fence = undefined;
+    if (line.trim() === '' && fence === undefined) {
+      if (lines.length > 0) chunks.push(lines.join('\n'));
+      lines = [];
+    } else lines.push(line);
+  }
+  if (lines.length > 0) chunks.push(lines.join('\n'));
+  return chunks;
+}
+
+const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
+
+/** Deeper nesting is shown as written. */
+const DEEPEST = 20;
+
+function blocksOf(lines: readonly string[], depth = 0): ComponentChildren[] {
+  if (depth > DEEPEST) return [<p>{lines.join('\n')}</p>];
+  const blocks: ComponentChildren[] = [];
+  let at = 0;
+  const while_ = (holds: (line: string) => boolean): string[] => {
+    const taken: string[] = [];
+    while (at < lines.length && holds(lines[at] as string)) taken.push(lines[at++] as string);
+    return taken;
+  };
+  while (at < lines.length) {
+    const line = lines[at] as string;
+    const [, mark, language = ''] = FENCE.exec(line) ?? [];
+    const [, hashes, heading = ''] = /^(#{1,6})\s+(.*?)\s*#*$/.exec(line) ?? [];
+    if (mark !== undefined) {
+      at++;
+      const code = while_((one) => !(one.trim().startsWith(mark) && one.trim().replaceAll(mark[0] as string, '') === ''));
+      at++;
+      blocks.push(<CodeBlock text={code.join('\n')} language={language.trim().split(/\s/, 1)[0] ?? ''} />);
+    } else if (hashes !== undefined) {
+      at++;
+      const Tag = `h${Math.min(6, hashes.length + 2)}` as 'h3';
+      blocks.push(<Tag>{inline(heading)}</Tag>);
+    } else if (/^ {0,3}([-*_])(?:\s*\1){2,}\s*$/.test(line)) {
+      at++;
+      blocks.push(<hr />);
+    } else if (/^ {0,3}>/.test(line)) {
+      const quoted = while_((one) => /^ {0,3}>/.test(one)).map((one) => one.replace(/^ {0,3}> ?/, ''));
+      blocks.push(<blockquote>{blocksOf(quoted, depth + 1)}</blockquote>);
+    } else if (ITEM.test(line)) {
+      blocks.push(
+        listOf(
+          while_((one) => ITEM.test(one) || /^\s{2,}\S/.test(one)),
+          depth,
+        ),
+      );
+    } else if (line.includes('|') && /^\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)+\|?$/.test((lines[at + 1] ?? '').trim())) {
+      blocks.push(tableOf(while_((one) => one.includes('|'))));
+    } else {
+      const text = [lines[at++] as string, ...while_((one) => !FENCE.test(one) && !/^(#{1,6}\s|\s*>)/.test(one) && !ITEM.test(one))];
+      blocks.push(<p>{inline(text.join('\n'))}</p>);
+    }
+  }
+  return blocks;
+}
+
+function listOf(lines: readonly string[], depth: number): VNode {
+  const [, indent = '', mark = ''] = ITEM.exec(lines[0] as string) ?? [];
+  const items: string[][] = [];
+  for (const line of lines) {
+    const [, its = '', , text = ''] = ITEM.exec(line) ?? [];
+    if (ITEM.test(line) && its.length <= indent.length + 1) items.push([text]);
+    else items.at(-1)?.push(line.replace(/^\s{1,4}/, ''));
+  }
+  const children = items.map(([first = '', ...rest]) => {
+    const [, box, text = ''] = /^\[([ xX])\]\s+(.*)$/.exec(first) ?? [];
+    return (
+      <li>
+        {box === undefined ? inline(first) : [<span class="box">{box === ' ' ? '☐' : '☑'}</span>, ' ', ...inline(text)]}
+        {rest.length > 0 && blocksOf(rest, depth + 1)}
+      </li>
+    );
+  });
+  return /\d/.test(mark) ? <ol start={Number.parseInt(mark, 10)}>{children}</ol> : <ul>{children}</ul>;
+}
+
+function tableOf([head = '', , ...rows]: readonly string[]): VNode {
+  const cells = (line: string) =>
+    line
+      .trim()
+      .replace(/^\||\|$/g, '')
+      .split('|')
+      .map((cell) => inline(cell.trim()));
+  return (
+    <div class="table">
+      <table>
+        <thead>
+          <tr>
+            {cells(head).map((cell) => (
+              <th>{cell}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr>
+              {cells(row).map((cell) => (
+                <td>{cell}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Marks further apart are literal: searching the whole text for each end could take too long. */
+const INLINE =
+  /(?<!`)(`{1,8})(?!`)([\s\S]{0,1000}?[^`])\1(?!`)|\*\*(?=\S)([\s\S]{0,1000}?\S)\*\*|~~(?=\S)([\s\S]{0,1000}?\S)~~|(?<![\w*])[*](?=[^\s*])([^*\n]{0,1000}?[^\s*])[*](?!\w)|(?<![\w_])_(?=[^\s_])([^_\n]{0,1000}?[^\s_])_(?!\w)|\[([^\]\n]{1,1000})\]\((\S{1,2000}?)(?:\s{1,9}"[^"\n]{0,1000}")?\)|\b(https?:\/\/[^\s<>()[\]"']+)/;
+const LONGEST = 20_000;
+
+function inline(text: string): ComponentChildren[] {
+  if (text.length > LONGEST) return [text];
+  const parts: ComponentChildren[] = [];
+  let rest = text;
+  while (rest !== '') {
+    const found = INLINE.exec(rest);
+    if (!found) break;
+    const [all, , code, bold, struck, stars, lines, name, target, bare] = found;
+    if (found.index > 0) parts.push(rest.slice(0, found.index));
+    if (code !== undefined) parts.push(<code>{code}</code>);
+    else if (bold !== undefined) parts.push(<strong>{inline(bold)}</strong>);
+    else if (struck !== undefined) parts.push(<s>{inline(struck)}</s>);
+    else if (stars !== undefined || lines !== undefined) parts.push(<em>{inline((stars ?? lines) as string)}</em>);
+    else if (name !== undefined) parts.push(<Link to={target as string}>{name}</Link>);
+    else if (bare !== undefined) parts.push(<Link to={bare}>{bare}</Link>);
+    rest = rest.slice(found.index + all.length);
+  }
+  if (rest !== '') parts.push(rest);
+  return parts;
+}
+
+function CodeBlock({ text, language }: { readonly text: string; readonly language: string }): VNode {
+  return (
+    <figure class="code">
+      {language !== '' && <figcaption>{language}</figcaption>}
+      <pre>
+        <code>
+          <Code text={text} language={language} />
+        </code>
+      </pre>
+    </figure>
+  );
+}

@@ -1,0 +1,146 @@
+// Clients that connect to the daemon with a token: who they are, what they may do, and how they are served.
+import { realpathSync } from 'node:fs';
+import path from 'node:path';
+import type { Guest } from '../../app/serve-client.ts';
+import { type ServedClients, serveClients } from '../../attach/serve-clients.ts';
+import type { Principal } from '../../attach/state.ts';
+import type { Config } from '../../config/config.ts';
+import type { NetworkClient } from '../../console/protocol/agents.ts';
+import { authenticate, refuseForeign } from '../../listener/access.ts';
+import { type AcpEndpoint, createAcpEndpoint } from '../../listener/acp-endpoint.ts';
+import type { Endpoint } from '../../listener/listener.ts';
+import { refuse } from '../../listener/respond.ts';
+import { opensOutOfScope } from '../../proxy/client-scope.ts';
+import { createTokenReader } from '../../store/tokens.ts';
+import { Scanner } from '../../wire/scanner/scanner.ts';
+import type { InProcessProxy } from '../in-process-proxy.ts';
+
+export type NetworkClients = {
+  readonly endpoints: readonly (readonly [string, Endpoint])[];
+  readonly acp: AcpEndpoint;
+  /** Clients and live sessions. */
+  readonly served: ServedClients;
+  /** Clients, for people. */
+  list(): readonly NetworkClient[];
+  /** Returns whether the client was connected. */
+  disconnect(number: number): boolean;
+  /** Whether an agent works on a request. */
+  isBusy(): boolean;
+  /** Disconnects all clients, and stops their agents. */
+  close(): Promise<void>;
+};
+
+/** `addresses`: the Host values that lead here, once the port is known. */
+export function networkClients(
+  { config, stateDir, connect, owns, isStored }: Pick<InProcessProxy, 'config' | 'stateDir' | 'connect' | 'owns' | 'isStored'>,
+  addresses: () => ReadonlySet<string>,
+): NetworkClients {
+  const allowsDirectory = directoryCheck(config.network.allowCwd ?? [process.cwd()]);
+  const origins = new Set(config.network.origins);
+  const busy = new Set<() => boolean>();
+  const tokens = createTokenReader(stateDir, Date.now);
+  const served = serveClients({
+    scanner: new Scanner(),
+    maxFrameBytes: config.limits.maxFrameBytes,
+    graceMs: config.network.detachGraceMs,
+    offersAttach: config.network.offersAttach,
+    isStored,
+    refuses: (principal, frame) =>
+      principal.role === 'client' && frame.method !== 'session/attach'
+        ? opensOutOfScope(guestOf(principal, config, allowsDirectory).scope, frame.method ?? '', frame)
+        : undefined,
+    openProxy(streams, principal) {
+      const proxy = connect(streams, undefined, guestOf(principal, config, allowsDirectory));
+      const isBusy = () => Object.values(proxy.connection.health()).some(({ inFlight }) => inFlight > 0);
+      busy.add(isBusy);
+      void proxy.closed.then(() => busy.delete(isBusy));
+      const { transcripts, close } = proxy;
+      return { ended: proxy.connection.ended, transcripts, close };
+    },
+  });
+  const acp = createAcpEndpoint({
+    tokens,
+    addresses: () => ({ hosts: addresses(), origins }),
+    maxFrameBytes: config.limits.maxFrameBytes,
+    now: Date.now,
+    knows: (sessionId, { name, role }) => role !== 'client' || owns(name, sessionId),
+    connect(streams, token) {
+      const client = served.connect(streams, { name: token.name, role: token.role as Principal['role'] });
+      // The sessions of a revoked token do not wait for its next client.
+      void client.closed.then(() => void (tokens.isValid(token) || served.endPrincipal(token.name)));
+      return client;
+    },
+  });
+  const listed = (): readonly NetworkClient[] =>
+    served.clients().map(({ disconnect: _, principal: { name, role }, ...one }) => ({ ...one, principal: name, role }));
+  function disconnect(number: number): boolean {
+    const client = served.clients().find((one) => one.number === number);
+    client?.disconnect('disconnected by the owner');
+    return client !== undefined;
+  }
+  /** Who is connected, for the owner; a DELETE with `?client=N` disconnects one. */
+  const status: Endpoint = {
+    handle(request, response, proven) {
+      const addressed = { hosts: addresses(), origins };
+      const principal = refuseForeign(request, addressed) ?? authenticate(request, tokens, ['owner']);
+      if ('status' in principal) return refuse(response, principal);
+      proven();
+      const shown = listed();
+      if (request.method === 'DELETE') {
+        const number = Number(new URL(request.url ?? '', 'http://here').searchParams.get('client'));
+        if (!disconnect(number)) return refuse(response, { status: 404, why: 'unknown client' });
+      }
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ clients: shown, sessions: served.sessions() }));
+    },
+  };
+  const health: Endpoint = { handle: (_, response) => void response.writeHead(200, { 'content-type': 'text/plain' }).end('ok\n') };
+  return {
+    acp,
+    served,
+    list: listed,
+    disconnect,
+    async close() {
+      await acp.close();
+      await served.close();
+    },
+    endpoints: [
+      ['/acp', acp],
+      ['/daemon', status],
+      ['/healthz', health],
+      ['/readyz', health],
+    ],
+    isBusy: () => [...busy].some((isBusy) => isBusy()),
+  };
+}
+
+function guestOf({ name, role }: Principal, { network }: Config, allowsDirectory: (directory: string) => boolean): Guest {
+  return {
+    // An owner and an observer see every session.
+    principal: role === 'client' ? name : undefined,
+    scope: {
+      isOwner: role === 'owner',
+      isObserver: role === 'observer',
+      allowsDirectory,
+      allowsStdioServers: network.allowsStdioServers,
+    },
+  };
+}
+
+/** A directory counts by where it really is, so a link does not lead out. */
+function directoryCheck(allowed: readonly string[]): (directory: string) => boolean {
+  return (directory) => {
+    const at = realOf(directory);
+    return at !== undefined && allowed.some((one) => isBelow(at, realOf(one)));
+  };
+}
+
+const isBelow = (at: string, root: string | undefined): boolean =>
+  root !== undefined && (at === root || at.startsWith(root.endsWith(path.sep) ? root : `${root}${path.sep}`));
+
+function realOf(directory: string): string | undefined {
+  try {
+    return realpathSync(directory);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,215 @@
+// `switchboard serve`: the web console, which is an ordinary client of the proxy in this process, and network clients.
+
+import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import type { Console } from '../../console/console.ts';
+import { createFrames, type Frames } from '../../console/state/frames.ts';
+import { listen } from '../../listener/listener.ts';
+import { makeDirectory } from '../../private-files.ts';
+import type { AcpOptions } from '../acp.ts';
+import { claimDaemon } from '../daemon/daemon-file.ts';
+import { CommandFailure } from '../failure.ts';
+import { type InProcessProxy, startInProcessProxy } from '../in-process-proxy.ts';
+import { notice } from '../output.ts';
+import { surroundings } from '../resolve-config.ts';
+import { writeLinkFile } from './link-file.ts';
+import { type ListenFlags, type ListenPlan, listenPlan } from './listen-options.ts';
+import { type NetworkClients, networkClients } from './network-clients.ts';
+import { cannotListen, openHere } from './open-console.ts';
+import { type DefaultPolicy, defaultPolicy } from './policy-store.ts';
+
+// Opens a link in the user's browser, without a shell.
+const PROGRAMS: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: 'open', win32: 'explorer.exe' };
+
+/** The link is in a file in `dir`; returns a function that removes the file. */
+export function openBrowser(link: string, dir: string, failed: () => void): () => void {
+  const file = path.join(dir, `open-console-${process.pid}.html`);
+  try {
+    makeDirectory(dir);
+    writeLinkFile(file, link);
+    const child = spawn(PROGRAMS[process.platform] ?? 'xdg-open', [pathToFileURL(file).href], { stdio: 'ignore', detached: true });
+    child.once('error', failed);
+    child.unref();
+  } catch {
+    failed();
+  }
+  return () => rmSync(file, { force: true });
+}
+
+export type ServeOptions = AcpOptions &
+  ListenFlags & {
+    readonly open?: true;
+    readonly json?: true;
+    /** False: no web console. */
+    readonly console?: boolean;
+    readonly drainSeconds?: string;
+    /** Started by `serve --background`: the only daemon of its user. */
+    readonly inBackground?: true;
+  };
+
+/** Serves until a signal or the page ends it; returns the exit code. */
+export async function serve({ console: hasConsole = true, ...options }: ServeOptions): Promise<number> {
+  const { port, at } = listenPlan(options);
+  const drainMs = drainMsOf(options.drainSeconds);
+  const { stateDir } = surroundings(options);
+  let frames: Frames | undefined;
+  const otherwise = defaultPolicy(options);
+  const inside = await startInProcessProxy(options, {
+    policyIfNone: otherwise.source(),
+    queuesPrompts: true,
+    extraObserver(secrets) {
+      frames = createFrames(secrets, path.join(stateDir, 'frames'));
+      return frames.observer;
+    },
+  });
+  try {
+    let hosts: ReadonlySet<string> = new Set();
+    /** A link works once. */
+    let renewLink = () => {};
+    const clients = networkClients(inside, () => hosts);
+    const opened = hasConsole
+      ? await openConsole(inside, options, {
+          entered: () => renewLink(),
+          port,
+          at,
+          endpoints: clients.endpoints,
+          clients,
+          otherwise,
+          frames: frames as Frames,
+        })
+      : await openWithoutConsole({ port, at, endpoints: clients.endpoints });
+    hosts = new Set(at.names.map((name) => `${name}:${opened.port}`.toLowerCase()));
+    const signalled = onSignals(inside.kill, async () => {
+      opened.stopAccepting();
+      await idle(clients, drainMs);
+      await clients.close();
+      await opened.stop();
+    });
+    const isAsking =
+      options.policyMode !== 'observe' &&
+      inside.config.policies.some(({ policy }) => policy === otherwise.shipped || policy === otherwise.own);
+    const address = `${at.tls ? 'https' : 'http'}://${at.names[0]}:${opened.port}`;
+    const consoleFile = options.inBackground && opened.link ? path.join(stateDir, `console-${process.pid}.html`) : undefined;
+    renewLink = () => void (consoleFile !== undefined && writeLinkFile(consoleFile, opened.link?.() ?? ''));
+    renewLink();
+    const release = claimDaemon(stateDir, { address, consoleFile });
+    if (!release && options.inBackground) throw new CommandFailure(1, 'a daemon runs already', 'run: switchboard serve status');
+    const tidyUp = announce(opened, { address, openFrom: options.open ? stateDir : undefined, isAsking, isJson: options.json === true });
+    await opened.closed;
+    await clients.close();
+    await opened.stop();
+    tidyUp();
+    release?.();
+    if (consoleFile !== undefined) rmSync(consoleFile, { force: true });
+    await inside.close();
+    return signalled() ?? 0;
+  } finally {
+    await inside.close();
+  }
+}
+
+type Opened = Pick<Console, 'port' | 'closed' | 'stop' | 'stopAccepting'> & { readonly link?: Console['link'] };
+type Where = ListenPlan & Pick<NetworkClients, 'endpoints'>;
+type ConsoleParts = Where & {
+  readonly otherwise: DefaultPolicy;
+  readonly clients: NetworkClients;
+  readonly frames: Frames;
+  readonly entered: () => void;
+};
+
+function openConsole(inside: InProcessProxy, options: AcpOptions, where: ConsoleParts): Promise<Console> {
+  const { fromProxy: input, toProxy: output, connection } = inside;
+  return openHere({
+    ...inside,
+    ...where,
+    flags: options,
+    connect: () => ({ input, output, evaluatedRequest: connection.evaluatedRequest, byUser: connection.byUser, queue: connection }),
+  });
+}
+
+async function openWithoutConsole({ port, at, endpoints }: Where): Promise<Opened> {
+  try {
+    const listener = await listen({ host: at.host, port, tls: at.tls, endpoints: new Map(endpoints) });
+    let end = () => {};
+    const closed = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    return {
+      port: listener.port,
+      closed,
+      stopAccepting: listener.stopAccepting,
+      async stop() {
+        listener.close();
+        end();
+      },
+    };
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    throw cannotListen(at.host, port, code, message);
+  }
+}
+
+/** Turns that run get this long to end. */
+async function idle(clients: NetworkClients, drainMs: number): Promise<void> {
+  for (const deadline = performance.now() + drainMs; clients.isBusy() && performance.now() < deadline; ) await delay(LOOK_EVERY_MS);
+}
+
+const LOOK_EVERY_MS = 50;
+
+function drainMsOf(seconds: string | undefined): number {
+  const ms = Number(seconds ?? 0) * 1000;
+  if (Number.isFinite(ms) && ms >= 0 && seconds !== '') return ms;
+  throw new CommandFailure(2, `invalid time "${seconds}"`, 'use a number of seconds, such as --drain-seconds 30');
+}
+
+type Announcement = {
+  readonly address: string;
+  readonly openFrom: string | undefined;
+  readonly isAsking: boolean;
+  readonly isJson: boolean;
+};
+
+/** The link is a credential, so it is shown to the user and never logged. */
+function announce(opened: Opened, { address, openFrom, isAsking, isJson }: Announcement): () => void {
+  const say = (text: string) => void process.stdout.write(text);
+  const { link } = opened;
+  if (isJson) {
+    say(`${JSON.stringify({ listening: address, ...(link && { console: link() }) })}\n`);
+    return () => {};
+  }
+  const clients = `ACP clients connect to ${address.replace(/^http/, 'ws')}/acp with a token: switchboard token create NAME --role client\n`;
+  if (!link) {
+    say(clients);
+    return () => {};
+  }
+  const first = link();
+  say(`The console is at\n\n  ${first}\n\nThe link works once. Press Ctrl-C to stop the console and its agents.\n${clients}`);
+  if (isAsking) say('No policy is configured, so the console asks before an agent changes or runs anything.\n');
+  const failed = () => notice('could not start a browser; open the link yourself');
+  const tidyUp = openFrom === undefined ? () => {} : openBrowser(first, openFrom, failed);
+  if (process.stdin.isTTY !== true) return tidyUp;
+  say('Press Enter for a new link.\n');
+  const lines = createInterface({ input: process.stdin });
+  lines.on('line', () => say(`  ${link()}\n`));
+  void opened.closed.then(() => lines.close());
+  return tidyUp;
+}
+
+/** The first signal shuts down cleanly, the second at once. The returned function gives the exit code of the signal, if there was one. */
+function onSignals(kill: () => void, end: () => Promise<void>): () => number | undefined {
+  let code: number | undefined;
+  for (const [signal, number] of Object.entries({ SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }))
+    process.on(signal, () => {
+      if (code !== undefined) {
+        kill();
+        process.exit(code);
+      }
+      code = 128 + number;
+      void end();
+    });
+  return () => code;
+}

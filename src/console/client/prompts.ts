@@ -1,0 +1,104 @@
+// The prompts that pages send. One that is sent during a turn waits in the proxy, and is shown in the conversation once it begins.
+import { ClientError } from '../../client/client-error.ts';
+import { neutralise } from '../../control-characters.ts';
+import { fields } from '../../json-object.ts';
+import type { Redactor } from '../../redaction/redact.ts';
+import type { Block } from '../protocol/conversation.ts';
+import type { PromptBlock } from '../protocol/sessions.ts';
+import { adviceOn } from '../state/advice.ts';
+import { list } from '../state/read-update.ts';
+import type { StateKeeper } from '../state/state.ts';
+
+/** The prompts that wait in the proxy. */
+export type PromptQueue = {
+  queuedPrompts(): readonly { readonly sessionId: string; readonly id: string; readonly text: string }[];
+  /** Undefined removes it. False when it no longer waits. */
+  changeQueued(prompt: { readonly sessionId: string; readonly id: string }, text: string | undefined): boolean;
+};
+
+type Deps = {
+  readonly state: StateKeeper;
+  readonly redact: Redactor;
+  readonly queue: PromptQueue;
+  /** Resolves with the agent's answer. */
+  readonly send: (sessionId: string, blocks: readonly PromptBlock[]) => Promise<unknown>;
+};
+
+type Prompt = { text: string; readonly blocks: readonly Block[]; hasBegun: boolean };
+
+/** The proxy has received a prompt by then. If it does not wait there, the agent has it: some take prompts during a turn. */
+const RECEIVED_MS = 300;
+const CANCELLED = -32800;
+
+export function createPrompts({ state, redact, queue, send }: Deps) {
+  const open = new Map<string, readonly Prompt[]>();
+  const of = (sessionId: string): readonly Prompt[] => open.get(sessionId) ?? [];
+  const waiting = (sessionId: string): readonly Prompt[] => of(sessionId).filter(({ hasBegun }) => !hasBegun);
+  const queued = (sessionId: string) => queue.queuedPrompts().filter((one) => one.sessionId === sessionId);
+
+  function begin(sessionId: string, prompt: Prompt): void {
+    prompt.hasBegun = true;
+    state.event(sessionId, { e: 'prompt', text: neutralise(redact(prompt.text)), blocks: prompt.blocks });
+  }
+  function received(sessionId: string): void {
+    const mine = waiting(sessionId);
+    for (const prompt of mine.slice(0, Math.max(0, mine.length - queued(sessionId).length))) begin(sessionId, prompt);
+  }
+  function remove(sessionId: string, prompt: Prompt): void {
+    const left = of(sessionId).filter((one) => one !== prompt);
+    if (left.length > 0) open.set(sessionId, left);
+    else open.delete(sessionId);
+  }
+  function ended(sessionId: string, prompt: Prompt, answer: unknown): void {
+    const isError = answer instanceof Error;
+    remove(sessionId, prompt);
+    if (!prompt.hasBegun) {
+      if (isError ? answer instanceof ClientError && answer.code === CANCELLED : fields(answer).stopReason === 'cancelled') return;
+      if (isError) return state.event(sessionId, { e: 'note', severity: 'error', text: `Not sent: ${neutralise(redact(answer.message))}` });
+      begin(sessionId, prompt);
+    }
+    if (isError)
+      state.event(sessionId, { e: 'end', error: neutralise(redact(errorText(answer))), ...adviceOn(answer, state.agents(), true) });
+    else state.event(sessionId, { e: 'end', stopReason: String(fields(answer).stopReason) });
+    const [next] = of(sessionId);
+    if (next?.hasBegun) state.event(sessionId, { e: 'running', isRunning: true });
+    else if (next) begin(sessionId, next);
+  }
+
+  return {
+    prompt(sessionId: string, blocks: readonly PromptBlock[]): void {
+      const prompt: Prompt = {
+        text: blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n'),
+        blocks: blocks.flatMap((block) => (block.type === 'text' ? [] : [shownBlock(block)])),
+        hasBegun: false,
+      };
+      open.set(sessionId, [...of(sessionId), prompt]);
+      if (of(sessionId).length === 1) begin(sessionId, prompt);
+      else setTimeout(() => received(sessionId), RECEIVED_MS).unref();
+      send(sessionId, blocks).then(
+        (answer) => ended(sessionId, prompt, answer),
+        (error: Error) => ended(sessionId, prompt, error),
+      );
+    },
+    queued,
+    /** False when the prompt no longer waits. */
+    change(sessionId: string, id: string, text: string | undefined): boolean {
+      const at = queued(sessionId).findIndex((one) => one.id === id);
+      const mine = waiting(sessionId)[at];
+      if (!queue.changeQueued({ sessionId, id }, text)) return false;
+      if (mine && text !== undefined) mine.text = text;
+      return true;
+    },
+  };
+}
+
+function shownBlock(block: Exclude<PromptBlock, { type: 'text' }>): Block {
+  if (block.type !== 'resource') return block;
+  const { uri, mimeType } = block.resource;
+  return { type: 'resource', uri, mimeType, text: 'text' in block.resource ? block.resource.text : undefined };
+}
+
+function errorText(error: Error): string {
+  const { stderr } = fields(error instanceof ClientError ? error.data : undefined);
+  return [error.message, ...list(stderr).map((line) => `  ${String(line)}`)].join('\n');
+}

@@ -1,0 +1,56 @@
+// Changes in the layer of a session at the level `review`, judged like edits that the agent asks for.
+import type { Action, Place } from '../../policy/actions/action.ts';
+import { pathAction } from '../../policy/actions/surfaces.ts';
+import type { Verdict } from '../../policy/rules/rule.ts';
+import type { Change } from '../../review/review.ts';
+import type { Session } from '../sessions/session.ts';
+import { type EnforcementDeps, evaluate, type PendingAction, record, recordLate, write } from './evaluate.ts';
+
+const SURFACE = 'review';
+
+/** A renamed file is deleted in one place and created in another. */
+function actionsFor(deps: EnforcementDeps, session: Session, { kind, path, from }: Change): readonly PendingAction[] {
+  const about = { agent: session.agent, session, surface: SURFACE };
+  const look = (act: 'edit' | 'delete', file: string) =>
+    evaluate(deps, about, JSON.stringify({ kind, path: file }), (place: Place): Action => pathAction(place, act, file));
+  if (kind === 'delete') return [look('delete', path)];
+  return from === undefined ? [look('edit', path)] : [look('delete', from), look('edit', path)];
+}
+
+const strictest = (actions: readonly PendingAction[]): PendingAction =>
+  (['deny', 'ask', 'allow'] as const).flatMap((verdict) => actions.find((action) => action.verdict === verdict) ?? [])[0] as PendingAction;
+
+/** Nothing is allowed without its line in the audit log. A question is recorded with its answer. */
+export function judgeChange(
+  deps: EnforcementDeps,
+  session: Session,
+  change: Change,
+  mustAsk: boolean,
+): { readonly verdict: Verdict; readonly why: string } {
+  const actions = actionsFor(deps, session, change);
+  const { verdict, decision } = strictest(actions);
+  const why = decision.why;
+  if (deps.isObserving) {
+    for (const action of actions) record(deps, action, 'passed');
+    return { verdict: 'ask', why };
+  }
+  if (verdict === 'deny') {
+    for (const action of actions) if (action.verdict === 'deny') record(deps, action, 'refused');
+    return { verdict, why };
+  }
+  if (verdict === 'ask' || mustAsk || change.isConflict) return { verdict: 'ask', why };
+  return { verdict: actions.every((action) => record(deps, action, 'passed')) ? 'allow' : 'ask', why };
+}
+
+export function changeAnswered(deps: EnforcementDeps, session: Session, change: Change, isAllowed: boolean): boolean {
+  const actions = actionsFor(deps, session, change);
+  const denied = actions.find(({ verdict }) => verdict === 'deny');
+  if (denied && isAllowed && !deps.isObserving) {
+    recordLate(deps, denied, denied.decision.why);
+    return false;
+  }
+  const option = isAllowed ? 'apply' : 'drop';
+  const answer = isAllowed ? 'allow_once' : 'reject_once';
+  const written = actions.map((action) => write(deps, action, { option, by: 'user', verdict: 'ask', answer }).isWritten);
+  return written.every(Boolean) || deps.isObserving;
+}

@@ -1,0 +1,57 @@
+// A remote agent: its streams exist at once, and what is written to them goes out when the connection opens.
+import { type OpenStreams, pendingStreams } from './pending-streams.ts';
+import { type Remote, tlsOptions, whyUnreachable } from './remote.ts';
+import { type Exit, onceExited, type Transport } from './transport.ts';
+
+export type ConnectorEvents = {
+  opened(streams: OpenStreams): void;
+  /** It could not be opened, or it ended. */
+  over(exit: Exit): void;
+};
+
+/** `stop` resolves when nothing of the connection is left. */
+export type Connector = { stop(): Promise<void>; kill(): void };
+
+export type ConnectLimits = { readonly maxFrameBytes: number };
+
+/** Loads the transport that the address names when it is first used. */
+async function connectorOf({ url }: Remote): Promise<typeof import('./websocket.ts').openWebSocket> {
+  if (/^wss?:/.test(url)) return (await import('./websocket.ts')).openWebSocket;
+  return (await import('./http-client.ts')).openHttp;
+}
+
+export function connectRemote(remote: Remote, limits: ConnectLimits): Transport {
+  const exit = onceExited();
+  const streams = pendingStreams();
+  let connector: Connector | undefined;
+  let isKilled = false;
+  const over = (how: Exit) => {
+    streams.ended();
+    exit.happened(how);
+  };
+  const opening = connectorOf(remote).then(
+    (open) => {
+      const tls = tlsOptions(remote);
+      if (isKilled) return over({ kind: 'disconnected', why: 'it was closed here' });
+      if ('why' in tls) return over({ kind: 'unreachable', ...tls });
+      connector = open(remote, tls, limits, { opened: streams.open, over });
+    },
+    (error: Error) => over({ kind: 'unreachable', ...whyUnreachable(error, remote) }),
+  );
+  return {
+    fromAgent: streams.source,
+    toAgent: streams.sink,
+    pid: undefined,
+    stderrTail: () => [],
+    onExit: exit.listen,
+    async stop() {
+      isKilled = true;
+      await opening;
+      await connector?.stop();
+    },
+    kill() {
+      isKilled = true;
+      connector?.kill();
+    },
+  };
+}

@@ -1,0 +1,206 @@
+// Turns that last: cancelled, resumed, found again after a lost connection, as tasks; roots, logins and subscriptions.
+import { once } from 'node:events';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Client as ModernClient } from '@modelcontextprotocol/client';
+import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { describe, expect } from 'vitest';
+import { fixture, type Json, type Stage, SWITCHBOARD, test } from '../../e2e/harness.ts';
+import { type Address, CLIENTS, connect, eventsUntil, startHttp } from './clients.ts';
+
+const versatile = (stage: Stage) => ['--config', stage.writeConfig({ all: fixture('versatile', 'all') })];
+const never = (stage: Stage) => `until ${path.join(stage.dir, 'never')}`;
+
+describe.each(CLIENTS)('SDK $line on $way', (kind) => {
+  test('a cancelled request cancels the turn, and get_turn has what became of it', async ({ stage }) => {
+    const { ask, call, close } = await connect(stage, { ...kind, args: versatile(stage) });
+    const { session_id } = await ask('start_session');
+    const controller = new AbortController();
+    const options = { signal: controller.signal, onprogress: () => controller.abort('enough') };
+    await expect(call('prompt', { session_id, prompt: never(stage) }, options)).rejects.toThrow();
+    const turn = await ask('get_turn', { session_id, wait_ms: 10_000 });
+    expect(turn).toMatchObject({ turn: 1, status: 'ended', result: { stop_reason: 'cancelled', text: 'started;ended with cancelled' } });
+    expect(Date.parse(turn.kept_until) - Date.parse(turn.started_at)).toBe(24 * 3_600_000);
+    // The session goes on.
+    expect(await ask('prompt', { session_id, prompt: 'hello' })).toMatchObject({ turn: 2, text: 'you said hello' });
+    expect(await call('get_turn', { session_id: 'nobody' })).toMatchObject({ isError: true });
+    await close();
+  });
+
+  test('an earlier session can be read, resumed and continued', async ({ stage }) => {
+    const first = await connect(stage, kind);
+    const { session_id } = await first.ask('start_session', { agent: 'sketcher' });
+    await first.ask('prompt', { session_id, prompt: 'hello' });
+    await first.ask('prompt', { session_id, prompt: 'again' });
+    expect((await first.ask('get_transcript', { session_id, turn: 2 })).transcript).toMatch(/^> again\n\n\S/);
+    await first.close();
+    const second = await connect(stage, kind);
+    expect((await second.call('prompt', { session_id, prompt: 'x' })).content[0].text).toContain('is not open here');
+    expect((await second.ask('list_sessions')).sessions).toMatchObject([{ session_id, agent: 'sketcher', is_open: false }]);
+    expect((await second.ask('get_transcript', { session_id, turn: 2 })).transcript).toMatch(/^\[Prompt\]\nagain\n/);
+    expect(await second.call('get_transcript', { session_id, turn: 3 })).toMatchObject({ isError: true });
+    const { resources } = (await second.client.listResources()) as Json;
+    expect(resources).toMatchObject([{ uri: `session://${session_id}` }]);
+    for (const [uri, text] of [
+      [`session://${session_id}`, 'hello'],
+      [`session://${session_id}/turn/2`, 'again'],
+      [`switchboard://transcripts/${session_id}`, 'hello'],
+    ] as const)
+      expect(((await second.client.readResource({ uri })) as Json).contents[0].text).toContain(text);
+    expect(await second.ask('resume_session', { session_id })).toMatchObject({ session_id });
+    expect(await second.ask('continue', { session_id, prompt: 'more' })).toMatchObject({ stop_reason: 'end_turn' });
+    expect((await second.call('start_session', { agent: 'nobody' })).content[0].text).toContain('nobody');
+    await second.close();
+  });
+
+  test('roots are the directories that sessions may use', async ({ stage }) => {
+    const outside = path.join(stage.dir, 'home');
+    symlinkSync(outside, path.join(stage.cwd, 'way-out'));
+    const { ask, call, close } = await connect(stage, { ...kind, args: versatile(stage), roots: [stage.cwd] });
+    expect(await ask('start_session')).toMatchObject({ cwd: stage.cwd });
+    for (const cwd of [outside, path.join(stage.cwd, 'way-out'), `${stage.cwd}-other`])
+      expect(await call('start_session', { cwd })).toMatchObject({
+        isError: true,
+        content: [{ text: `"${cwd}" is outside the roots that the client allows: ${stage.cwd}` }],
+      });
+    expect((await call('start_session', { cwd: 'relative' })).content[0].text).toBe('cwd must be an absolute path; "relative" is not');
+    await close();
+    const none = await connect(stage, { ...kind, args: versatile(stage), roots: [] });
+    expect(await none.call('start_session', { cwd: outside })).toMatchObject({ isError: true });
+    expect(await none.ask('start_session')).toMatchObject({ cwd: stage.cwd });
+    await none.close();
+  });
+
+  test('a required login names the agent, its methods and the command; the user is sent to the URL of a method', async ({ stage }) => {
+    const seen: Json[] = [];
+    const answer = (params: Json) => {
+      seen.push(params);
+      return { action: 'accept' };
+    };
+    const config = stage.writeConfig({ locked: fixture('requires-login', stage.dir) });
+    const { ask, call, close } = await connect(stage, { ...kind, args: ['--config', config], answer });
+    const { content, isError } = await call('start_session');
+    expect(isError).toBe(true);
+    expect(content[0].text).toMatch(/^Agent "locked" requires a login: .*methods: browser \(In a browser\), /);
+    expect(content[0].text).toContain('run: switchboard auth locked METHOD, or call the tool login');
+    expect(seen).toMatchObject([{ mode: 'url', url: 'https://example.com/keys', message: expect.stringContaining('Agent "locked"') }]);
+    expect((await call('login', { agent: 'locked', method: 'tty' })).content[0].text).toContain('run: switchboard auth locked tty');
+    expect((await call('login', { agent: 'locked', method: 'nothing' })).content[0].text).toContain('has no login method "nothing"');
+    expect((await call('login', { agent: 'other', method: 'x' })).content[0].text).toContain('There is no agent "other"');
+    expect(await ask('login', { agent: 'locked', method: 'browser' })).toEqual({ agent: 'locked', done: 'Logged in to locked.' });
+    expect(await ask('start_session')).toMatchObject({ session_id: 's' });
+    await close();
+  });
+});
+
+test('a client that subscribed hears of the turns of a session', async ({ stage }) => {
+  const { client, ask, close } = await connect(stage, { line: '1.x', args: versatile(stage) });
+  const { session_id } = await ask('start_session');
+  const heard: string[] = [];
+  (client as Json).setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }: Json) => heard.push(params.uri));
+  await client.subscribeResource({ uri: `session://${session_id}` });
+  await ask('prompt', { session_id, prompt: 'hello' });
+  await client.unsubscribeResource({ uri: `session://${session_id}` });
+  expect(heard).toEqual([`session://${session_id}`, `session://${session_id}`]); // its start and its end
+  await ask('prompt', { session_id, prompt: 'hello' });
+  await (client as Json).setLoggingLevel('warning');
+  expect(heard).toHaveLength(2);
+  await expect(client.subscribeResource({ uri: 'file:///etc/passwd' })).rejects.toMatchObject({ code: -32602 });
+  await close();
+});
+
+test.for(['stdio', 'http'] as const)(
+  'a client of the 2026 era on %s listens to a session and to the list of sessions',
+  async (way, { stage }) => {
+    const { client, ask, close } = await connect(stage, { line: '2.x', way, args: versatile(stage) });
+    const modern = client as ModernClient;
+    const { session_id } = await ask('start_session');
+    const heard: string[] = [];
+    modern.setNotificationHandler('notifications/resources/updated', ({ params }) => void heard.push(params.uri));
+    modern.setNotificationHandler('notifications/resources/list_changed', () => void heard.push('list'));
+    const uri = `session://${session_id}`;
+    const listening = await modern.listen({ resourceSubscriptions: [uri], resourcesListChanged: true });
+    await ask('prompt', { session_id, prompt: 'hello' });
+    await ask('start_session');
+    await expect.poll(() => heard).toEqual([uri, uri, 'list']); // its start and its end, and the other session
+    await listening.close();
+    await ask('prompt', { session_id, prompt: 'hello' });
+    expect(heard).toHaveLength(3);
+    await close();
+  },
+);
+
+/** Requests of the 2025 era over HTTP, below the SDK: it reads streams by itself. */
+function raw({ url, token }: Address) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  return (init: {
+    readonly session?: string | undefined;
+    readonly body?: Json;
+    readonly more?: Readonly<Record<string, string>>;
+    readonly signal?: AbortSignal;
+  }) =>
+    fetch(url, {
+      method: init.body === undefined ? 'GET' : 'POST',
+      headers: { ...headers, ...(init.session !== undefined && { 'mcp-session-id': init.session }), ...init.more },
+      ...(init.body !== undefined && { body: JSON.stringify({ jsonrpc: '2.0', ...init.body }) }),
+      ...(init.signal && { signal: init.signal }),
+    });
+}
+
+test('a client that loses its connection in a turn reads on from Last-Event-ID, and finds the turn', async ({ stage }) => {
+  const address = await startHttp(stage, versatile(stage));
+  const request = raw(address);
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '0' } };
+  const opened = await request({ body: { id: 0, method: 'initialize', params } });
+  const session = opened.headers.get('mcp-session-id') ?? '';
+  await opened.text();
+  await (await request({ session, body: { method: 'notifications/initialized' } })).text();
+  const call = async (id: number, name: string, args: Json): Promise<Json> => {
+    const response = await request({ session, body: { id, method: 'tools/call', params: { name, arguments: args } } });
+    return (await eventsUntil(response, (message) => message.id === id)).at(-1)?.message.result.structuredContent;
+  };
+  const { session_id } = await call(1, 'start_session', {});
+  const go = path.join(stage.dir, 'go');
+  const lost = new AbortController();
+  const args = { session_id, prompt: `until ${go}` };
+  const body = { id: 2, method: 'tools/call', params: { name: 'prompt', arguments: args, _meta: { progressToken: 7 } } };
+  const stream = await request({ session, body, signal: lost.signal });
+  const seen = await eventsUntil(stream, ({ params: { message } = {} as Json }) => message === 'started;');
+  lost.abort();
+  expect(await call(3, 'get_turn', { session_id })).toMatchObject({ status: 'running', text: expect.stringContaining('started;') });
+  writeFileSync(go, '');
+  expect(await call(4, 'get_turn', { session_id, wait_ms: 20_000 })).toMatchObject({
+    status: 'ended',
+    result: { stop_reason: 'end_turn' },
+  });
+  const again = await request({ session, more: { 'last-event-id': seen.at(-1)?.id ?? '' } });
+  const rest = await eventsUntil(again, ({ id }) => id === 2);
+  expect(rest.at(-1)?.message.result.structuredContent).toMatchObject({ session_id, text: 'started;ended with end_turn' });
+  // A session id is of no use without the token.
+  expect((await raw({ ...address, token: 'x'.repeat(40) })({ session, body: { id: 9, method: 'ping' } })).status).toBe(401);
+  expect((await request({ session: 'other', body: { id: 9, method: 'ping' } })).status).toBe(404);
+});
+
+test('over HTTP it requires its token, and refuses other hosts and origins', async ({ stage }) => {
+  const child = stage.spawn(process.execPath, [SWITCHBOARD, 'mcp', '--http', ...versatile(stage)], {
+    HOME: stage.dir,
+    SWITCHBOARD_MCP_TOKEN: 'short',
+  });
+  let said = '';
+  await new Promise<void>((resolve) => {
+    child.stderr?.on('data', (chunk) => {
+      said += chunk;
+      if (/MCP at \S+/.test(said) && /Bearer \S+/.test(said)) resolve();
+    });
+  });
+  expect(said).toContain('ignoring SWITCHBOARD_MCP_TOKEN: it is shorter than 32 characters'); // and prints a generated one
+  const [url = '', token = ''] = [/MCP at (\S+)/.exec(said)?.[1], /Bearer (\S+)/.exec(said)?.[1]];
+  const post = (headers: Readonly<Record<string, string>>) =>
+    fetch(url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json', ...headers } }).then(({ status }) => status);
+  const authorization = `Bearer ${token}`;
+  expect(await post({})).toBe(401);
+  expect(await post({ authorization, origin: 'https://evil.example' })).toBe(403);
+  expect(await post({ authorization })).toBe(400);
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([143, null]);
+});

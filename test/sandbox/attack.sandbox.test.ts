@@ -1,0 +1,3 @@
+import { attackSuite } from './attack-suite.ts';
+
+attackSuite({ asRoot: false });

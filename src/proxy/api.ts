@@ -100,6 +100,8 @@ export type Connection = {
   hostToolsState(): readonly HostToolsState[];
   /** The prompts that wait for the end of a turn. */
   queuedPrompts(): readonly QueuedPrompt[];
+  /** How many prompts of a session the agent has. */
+  runningPrompts(sessionId: string): number;
   /** Gives a waiting prompt another text, or removes it if `text` is undefined. False when it no longer waits. */
   changeQueued(prompt: Pick<QueuedPrompt, 'sessionId' | 'id'>, text: string | undefined): boolean;
   /** The newest frame, to explain a delay. */

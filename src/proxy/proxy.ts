@@ -20,7 +20,7 @@ import { delegate } from './tools/delegation.ts';
 import { createBridging } from './tools/session-servers.ts';
 import { createToolAttachments } from './tools/session-tools.ts';
 import { cancelTurns, endCancelled } from './turns/cancel.ts';
-import { changeQueued, queuedPrompts } from './turns/prompt-queue.ts';
+import { changeQueued, queuedPrompts, runningPrompts } from './turns/prompt-queue.ts';
 
 /** Time for agents to answer their cancelled turns before their input ends. */
 const CANCEL_GRACE_MS = 500;
@@ -138,6 +138,7 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     stopAgent: (name, how) => !pool.isClosed && changed(pool.stopAgent(name, how)),
     hostToolsState: () => hostToolsState(proxy),
     queuedPrompts: () => queuedPrompts(proxy),
+    runningPrompts: (sessionId) => runningPrompts(proxy, sessionId),
     changeQueued: (prompt, text) => !pool.isClosed && changeQueued(proxy, prompt, text),
   };
 }

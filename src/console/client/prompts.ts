@@ -12,6 +12,8 @@ import type { StateKeeper } from '../state/state.ts';
 /** The prompts that wait in the proxy. */
 export type PromptQueue = {
   queuedPrompts(): readonly { readonly sessionId: string; readonly id: string; readonly text: string }[];
+  /** How many prompts of the session the agent has. */
+  runningPrompts(sessionId: string): number;
   /** Undefined removes it. False when it no longer waits. */
   changeQueued(prompt: { readonly sessionId: string; readonly id: string }, text: string | undefined): boolean;
 };
@@ -26,7 +28,7 @@ type Deps = {
 
 type Prompt = { text: string; readonly blocks: readonly Block[]; hasBegun: boolean };
 
-/** The proxy has received a prompt by then. If it does not wait there, the agent has it: some take prompts during a turn. */
+/** The proxy has received a prompt by then: it waits there, or the agent has it, since some agents take prompts during a turn. */
 const RECEIVED_MS = 300;
 const CANCELLED = -32800;
 
@@ -41,8 +43,10 @@ export function createPrompts({ state, redact, queue, send }: Deps) {
     state.event(sessionId, { e: 'prompt', text: neutralise(redact(prompt.text)), blocks: prompt.blocks });
   }
   function received(sessionId: string): void {
-    const mine = waiting(sessionId);
-    for (const prompt of mine.slice(0, Math.max(0, mine.length - queued(sessionId).length))) begin(sessionId, prompt);
+    // A prompt that is neither waiting nor running has been answered, and its answer is on the way: it does not begin here.
+    const shown = of(sessionId).length - waiting(sessionId).length;
+    const begun = Math.max(0, queue.runningPrompts(sessionId) - shown);
+    for (const prompt of waiting(sessionId).slice(0, begun)) begin(sessionId, prompt);
   }
   function remove(sessionId: string, prompt: Prompt): void {
     const left = of(sessionId).filter((one) => one !== prompt);

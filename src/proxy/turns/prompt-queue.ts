@@ -69,6 +69,9 @@ export class PromptQueue {
   join(request: ClientRequest): void {
     this.#joined.add(request);
   }
+  get joined(): number {
+    return this.#joined.size;
+  }
   takeJoined(): readonly ClientRequest[] {
     const taken = [...this.#joined];
     this.#joined.clear();
@@ -172,6 +175,12 @@ export function queuedPrompts({ registry }: Parts<'registry'>): readonly QueuedP
   return [...registry.all()].flatMap(({ publicId, queued }) =>
     (queued?.waiting ?? []).map(({ request, frame }) => ({ sessionId: publicId, id: request.idText, text: textIn(frame) })),
   );
+}
+
+/** How many prompts of a session the agent has: those whose turns run, and those that have joined a turn. */
+export function runningPrompts({ registry }: Parts<'registry'>, sessionId: string): number {
+  const session = registry.get(sessionId);
+  return session ? session.turns.size + (session.queued?.joined ?? 0) : 0;
 }
 
 /** Replaces the text of a waiting prompt, or removes the prompt. False when it no longer waits. */

@@ -37,6 +37,16 @@ function append(file: string, lines: string | Buffer, written: (fd: number) => v
   }
 }
 
+/** How long a record that cannot be written rests: a full disk may have space again later. */
+export const RETRY_MS = 30_000;
+
+/** The same sentence for every record: which of them fails first is chance, and only the first is reported. */
+export function writeFailure(file: string, error: unknown): Error {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const text = `${file} cannot be written (${code ?? message}); switchboard retries every ${RETRY_MS / 1000} seconds and notes the missing part`;
+  return new Error(text, { cause: error });
+}
+
 /** A nearly full disk writes a part and reports no error; only the next write fails. */
 export function writeAll(fd: number, bytes: Buffer): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);

@@ -3,6 +3,7 @@
 import { closeSync, constants, openSync, readdirSync, rmSync, statSync, write } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../../private-files.ts';
+import { RETRY_MS, writeFailure } from '../append-lines.ts';
 
 export type LineSink = {
   /** Queues complete lines; `count` is their number. */
@@ -29,8 +30,6 @@ export type LineSinkOptions = {
 
 const BATCH_BYTES = 256 * 1024;
 const BATCH_MS = 250;
-/** A full disk may have space again later. */
-const RETRY_MS = 30_000;
 
 /** Never another program's file, never through a link. */
 const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND;
@@ -46,6 +45,7 @@ export function createLineSink(options: LineSinkOptions): LineSink {
   let fd: number | undefined;
   let fileBytes = 0;
   let files = 0;
+  let file = dir;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
   /** Set until the next retry. */
@@ -53,12 +53,13 @@ export function createLineSink(options: LineSinkOptions): LineSink {
   let isClosed = false;
 
   function open(): number {
-    makeDirectory(dir);
     const suffix = files === 0 ? '' : `.${String(files).padStart(4, '0')}`;
+    file = path.join(dir, `${options.name}${suffix}.jsonl`);
+    makeDirectory(dir);
     files++;
     fileBytes = 0;
     prune(options);
-    return openSync(path.join(dir, `${options.name}${suffix}.jsonl`), FLAGS, 0o600);
+    return openSync(file, FLAGS, 0o600);
   }
   function take(): Buffer {
     if (dropped > 0) queue.push(Buffer.from(`${JSON.stringify({ t: now(), event: 'dropped', records: dropped })}\n`));
@@ -84,7 +85,7 @@ export function createLineSink(options: LineSinkOptions): LineSink {
       }
     } catch (error) {
       rest(batch);
-      onProblem(error);
+      onProblem(writeFailure(file, error));
     }
   }
   /** Counts lines and keeps none. The next write opens a new file: the last one may end in an incomplete line. */

@@ -1,5 +1,5 @@
 // The transcripts of active sessions. Lines wait in memory briefly, then each session's lines go to its file.
-import { appendLines } from '../append-lines.ts';
+import { appendLines, RETRY_MS, writeFailure } from '../append-lines.ts';
 import { dropSpare, PendingBlocks, PendingLines } from './pending-lines.ts';
 import { appendStats, removeStats, type TurnStats } from './session-stats.ts';
 import { type Cleaner, createTranscript, type Transcript } from './transcript.ts';
@@ -54,8 +54,6 @@ const WRITE_MANY_EVERY_MS = 1000;
 const WRITE_BYTES = 256 * 1024;
 /** The files written before frames get a turn. */
 const FILES_AT_ONCE = 16;
-/** A full disk may have space again later. */
-const RETRY_MS = 30_000;
 
 export function createOpenTranscripts({ dir, clean, now, onProblem, mayRecord }: TranscriptOptions): OpenTranscripts {
   const sessions = new Map<string, Kept>();
@@ -156,10 +154,7 @@ export function createOpenTranscripts({ dir, clean, now, onProblem, mayRecord }:
       kept.lost = 0;
     } catch (error) {
       kept.retryAt = now() + RETRY_MS;
-      const { code, message } = error as NodeJS.ErrnoException;
-      onProblem(
-        new Error(`${file} cannot be written (${code ?? message}); switchboard retries every 30 seconds and notes the missing part`),
-      );
+      onProblem(writeFailure(file, error));
     }
   }
   function writeStats(): void {

@@ -110,6 +110,6 @@ describe('lines', () => {
     const sink = sinkIn(dir, { onProblem: (error) => problems.push(error) });
     sink.write('x\n', 1);
     await sink.close();
-    expect(problems).toEqual([expect.objectContaining({ code: 'EEXIST' })]);
+    expect(problems).toEqual([expect.objectContaining({ cause: expect.objectContaining({ code: 'EEXIST' }) })]);
   });
 });

@@ -4,13 +4,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Token, TokenReader } from '../store/tokens.ts';
+import type { Token } from '../store/tokens.ts';
 import { testWhenSilent } from '../transports/websocket.ts';
 import { webSocketStreams } from '../transports/websocket-streams.ts';
 import type { Sink, Source } from '../wire/byte-stream.ts';
 import { idTextOf } from '../wire/scanner/large-frame.ts';
 import { strictParse } from '../wire/scanner/strict-parse.ts';
-import { type Addresses, authenticate, type Refusal, refuseForeign } from './access.ts';
+import type { Refusal } from './access.ts';
+import type { Gate, GuardedEndpoint } from './gate.ts';
 import { createHttpConnection, type HttpConnection, MAX_UNREAD_BYTES } from './http-connection.ts';
 import { type BodyLimits, readBody, refuse, refuseUpgrade } from './respond.ts';
 
@@ -22,8 +23,7 @@ export type ServedClient = {
 };
 
 export type AcpEndpointDeps = {
-  readonly tokens: TokenReader;
-  readonly addresses: () => Addresses;
+  readonly gate: Pick<Gate, 'whileValid'>;
   readonly connect: (streams: { readonly input: Source; readonly output: Sink }, principal: Token) => ServedClient;
   /** Whether a principal may read this session. */
   readonly knows: (sessionId: string, principal: Token) => boolean;
@@ -31,9 +31,7 @@ export type AcpEndpointDeps = {
   readonly now: () => number;
 };
 
-export type AcpEndpoint = {
-  handle(request: IncomingMessage, response: ServerResponse, proven: () => void): Promise<void>;
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+export type AcpEndpoint = Required<GuardedEndpoint> & {
   /** Open connections, for people. */
   connections(): readonly {
     readonly id: string;
@@ -41,7 +39,7 @@ export type AcpEndpoint = {
     readonly transport: 'websocket' | 'http';
     readonly since: number;
   }[];
-  /** Refuses new connections, tells clients that it is going away, and waits until their agents have stopped. */
+  /** Tells clients that it is going away, and waits until their agents have stopped. The gate is closed before. */
   close(): Promise<void>;
 };
 
@@ -70,7 +68,7 @@ const MAX_FRAMES_RECEIVED = 4;
 const CLOSE_MS = 2000;
 const ROLES = ['owner', 'client', 'observer'] as const;
 
-export function createAcpEndpoint({ tokens, addresses, connect, knows, maxFrameBytes, now }: AcpEndpointDeps): AcpEndpoint {
+export function createAcpEndpoint({ gate, connect, knows, maxFrameBytes, now }: AcpEndpointDeps): AcpEndpoint {
   const open = new Map<string, Open>();
   const sockets = new WebSocketServer({
     noServer: true,
@@ -80,26 +78,14 @@ export function createAcpEndpoint({ tokens, addresses, connect, knows, maxFrameB
     // The token is never echoed.
     handleProtocols: (offered) => (offered.has('acp') ? 'acp' : false),
   });
-  let isClosing = false;
   /** Bytes of bodies that are being received, by principal. */
   const receiving = new Map<string, number>();
   const timer = setInterval(look, LOOK_EVERY_MS);
   timer.unref();
 
-  /** Ends connections whose token was revoked or has expired, and HTTP connections that nobody uses. */
+  /** Ends HTTP connections that nobody uses. */
   function look(): void {
-    const valid = new Map<Token, boolean>();
-    for (const one of open.values()) {
-      if (!valid.has(one.principal)) valid.set(one.principal, tokens.isValid(one.principal));
-      if (!valid.get(one.principal)) one.end(1008, 'the token was revoked or has expired');
-      else if (one.http && one.http.idleMs() > IDLE_HTTP_MS) one.end(1001, 'idle');
-    }
-  }
-  function admit(request: IncomingMessage): Token | Refusal {
-    const principal = refuseForeign(request, addresses()) ?? authenticate(request, tokens, ROLES);
-    if ('status' in principal) return principal;
-    if (isClosing) return { status: 503, why: 'the server is shutting down' };
-    return principal;
+    for (const one of open.values()) if (one.http && one.http.idleMs() > IDLE_HTTP_MS) one.end(1001, 'idle');
   }
   /** Checked before anything that costs. */
   function tooMany({ name }: Token): Refusal | undefined {
@@ -111,15 +97,15 @@ export function createAcpEndpoint({ tokens, addresses, connect, knows, maxFrameB
     // Its id is unknown from the moment it ends, although its agents may still be stopping.
     const end: Open['end'] = (code, reason) => {
       open.delete(one.id);
+      stopWatching();
       one.end(code, reason);
     };
+    const stopWatching = gate.whileValid(one.principal, () => end(1008, 'the token was revoked or has expired'));
     open.set(one.id, { ...one, end, since: now() });
     void one.served.closed.then((reason) => end(reason === undefined ? 1011 : 1013, reason ?? 'the connection ended'));
   }
 
-  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const principal = admit(request);
-    if ('status' in principal) return refuseUpgrade(socket, principal);
+  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, principal: Token): void {
     const many = tooMany(principal);
     if (many) return refuseUpgrade(socket, many);
     const id = randomUUID();
@@ -155,10 +141,7 @@ export function createAcpEndpoint({ tokens, addresses, connect, knows, maxFrameB
     },
   });
 
-  async function handle(request: IncomingMessage, response: ServerResponse, proven: () => void): Promise<void> {
-    const principal = admit(request);
-    if ('status' in principal) return refuse(response, principal);
-    proven();
+  async function handle(request: IncomingMessage, response: ServerResponse, principal: Token): Promise<void> {
     const id = request.headers['acp-connection-id'];
     if (id === undefined && request.method === 'POST') return initialize(request, response, principal);
     if (id === undefined) return refuse(response, { status: 400, why: 'the Acp-Connection-Id header is missing' });
@@ -215,12 +198,12 @@ export function createAcpEndpoint({ tokens, addresses, connect, knows, maxFrameB
   }
 
   return {
+    roles: ROLES,
     handle,
     upgrade,
     connections: () =>
       [...open.values()].map(({ id, principal, transport, since }) => ({ id, principal: principal.name, transport, since })),
     async close() {
-      isClosing = true;
       clearInterval(timer);
       const all = [...open.values()];
       await Promise.all(

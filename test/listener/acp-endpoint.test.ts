@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createAcpEndpoint } from '../../src/listener/acp-endpoint.ts';
+import { createGate } from '../../src/listener/gate.ts';
 import { type Listener, listen } from '../../src/listener/listener.ts';
 import type { Token } from '../../src/store/tokens.ts';
 import type { Sink } from '../../src/wire/byte-stream.ts';
@@ -20,9 +21,13 @@ afterEach(() => {
 async function start(answer: Buffer) {
   const served: Served[] = [];
   const state = { isValid: true };
-  const endpoint = createAcpEndpoint({
+  const gate = createGate({
     tokens: { verify: (presented) => (presented === 'ann' ? ANN : undefined), isValid: () => state.isValid },
     addresses: () => ({ hosts: new Set([`127.0.0.1:${listener.port}`]), origins: new Set() }),
+  });
+  cleanups.push(gate.close);
+  const endpoint = createAcpEndpoint({
+    gate,
     connect({ input, output }) {
       const one: Served = { lines: [], sink: output, isClosed: false };
       served.push(one);
@@ -41,7 +46,7 @@ async function start(answer: Buffer) {
     maxFrameBytes: 1 << 20,
     now: Date.now,
   });
-  const listener: Listener = await listen({ host: '127.0.0.1', port: 0, endpoints: new Map([['/acp', endpoint]]) });
+  const listener: Listener = await listen({ host: '127.0.0.1', port: 0, endpoints: new Map([['/acp', gate.guard(endpoint)]]) });
   cleanups.push(listener.close);
   return { port: listener.port, served, state };
 }

@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { createAcpEndpoint } from '../../src/listener/acp-endpoint.ts';
+import { createGate } from '../../src/listener/gate.ts';
 import { listen } from '../../src/listener/listener.ts';
 import type { Token } from '../../src/store/tokens.ts';
 import { selfSigned } from '../e2e/remote-agent.ts';
@@ -26,9 +27,13 @@ afterEach(() => {
 
 /** A proxy that answers initialize, and echoes every other frame as an update of the session. */
 async function start() {
-  const endpoint = createAcpEndpoint({
+  const gate = createGate({
     tokens: { verify: (presented) => (presented === 'ann' ? ANN : undefined), isValid: () => true },
     addresses: () => ({ hosts: new Set([`127.0.0.1:${listener.port}`]), origins: new Set() }),
+  });
+  cleanups.push(gate.close);
+  const endpoint = createAcpEndpoint({
+    gate,
     connect({ input, output }) {
       input.on('data', (chunk) => {
         const line = String(chunk).trim();
@@ -41,7 +46,7 @@ async function start() {
     maxFrameBytes: 1 << 20,
     now: Date.now,
   });
-  const listener = await listen({ host: '127.0.0.1', port: 0, tls, endpoints: new Map([['/acp', endpoint]]) });
+  const listener = await listen({ host: '127.0.0.1', port: 0, tls, endpoints: new Map([['/acp', gate.guard(endpoint)]]) });
   cleanups.push(listener.close);
   const session = http2.connect(`https://127.0.0.1:${listener.port}`, { ca: tls.cert });
   session.on('error', () => {});

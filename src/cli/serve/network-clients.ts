@@ -6,17 +6,14 @@ import { type ServedClients, serveClients } from '../../attach/serve-clients.ts'
 import type { Principal } from '../../attach/state.ts';
 import type { Config } from '../../config/config.ts';
 import type { NetworkClient } from '../../console/protocol/agents.ts';
-import { authenticate, refuseForeign } from '../../listener/access.ts';
 import { type AcpEndpoint, createAcpEndpoint } from '../../listener/acp-endpoint.ts';
-import type { Endpoint } from '../../listener/listener.ts';
-import { refuse } from '../../listener/respond.ts';
+import { createGate, type Gate } from '../../listener/gate.ts';
 import { opensOutOfScope } from '../../proxy/client-scope.ts';
 import { createTokenReader } from '../../store/tokens.ts';
 import { Scanner } from '../../wire/scanner/scanner.ts';
 import type { InProcessProxy } from '../in-process-proxy.ts';
 
 export type NetworkClients = {
-  readonly endpoints: readonly (readonly [string, Endpoint])[];
   readonly acp: AcpEndpoint;
   /** Clients and live sessions. */
   readonly served: ServedClients;
@@ -30,15 +27,18 @@ export type NetworkClients = {
   close(): Promise<void>;
 };
 
-/** `addresses`: the Host values that lead here, once the port is known. */
+/** `hosts`: the Host values that lead here, once the port is known. */
+export function openGate({ config, stateDir }: Pick<InProcessProxy, 'config' | 'stateDir'>, hosts: () => ReadonlySet<string>): Gate {
+  const origins = new Set(config.network.origins);
+  return createGate({ tokens: createTokenReader(stateDir, Date.now), addresses: () => ({ hosts: hosts(), origins }) });
+}
+
 export function networkClients(
-  { config, stateDir, connect, owns, isStored }: Pick<InProcessProxy, 'config' | 'stateDir' | 'connect' | 'owns' | 'isStored'>,
-  addresses: () => ReadonlySet<string>,
+  { config, connect, owns, isStored }: Pick<InProcessProxy, 'config' | 'connect' | 'owns' | 'isStored'>,
+  gate: Gate,
 ): NetworkClients {
   const allowsDirectory = directoryCheck(config.network.allowCwd ?? [process.cwd()]);
-  const origins = new Set(config.network.origins);
   const busy = new Set<() => boolean>();
-  const tokens = createTokenReader(stateDir, Date.now);
   const served = serveClients({
     scanner: new Scanner(),
     maxFrameBytes: config.limits.maxFrameBytes,
@@ -59,15 +59,14 @@ export function networkClients(
     },
   });
   const acp = createAcpEndpoint({
-    tokens,
-    addresses: () => ({ hosts: addresses(), origins }),
+    gate,
     maxFrameBytes: config.limits.maxFrameBytes,
     now: Date.now,
     knows: (sessionId, { name, role }) => role !== 'client' || owns(name, sessionId),
     connect(streams, token) {
       const client = served.connect(streams, { name: token.name, role: token.role as Principal['role'] });
       // The sessions of a revoked token do not wait for its next client.
-      void client.closed.then(() => void (tokens.isValid(token) || served.endPrincipal(token.name)));
+      void client.closed.then(() => void (gate.isValid(token) || served.endPrincipal(token.name)));
       return client;
     },
   });
@@ -78,37 +77,16 @@ export function networkClients(
     client?.disconnect('disconnected by the owner');
     return client !== undefined;
   }
-  /** Who is connected, for the owner; a DELETE with `?client=N` disconnects one. */
-  const status: Endpoint = {
-    handle(request, response, proven) {
-      const addressed = { hosts: addresses(), origins };
-      const principal = refuseForeign(request, addressed) ?? authenticate(request, tokens, ['owner']);
-      if ('status' in principal) return refuse(response, principal);
-      proven();
-      const shown = listed();
-      if (request.method === 'DELETE') {
-        const number = Number(new URL(request.url ?? '', 'http://here').searchParams.get('client'));
-        if (!disconnect(number)) return refuse(response, { status: 404, why: 'unknown client' });
-      }
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ clients: shown, sessions: served.sessions() }));
-    },
-  };
-  const health: Endpoint = { handle: (_, response) => void response.writeHead(200, { 'content-type': 'text/plain' }).end('ok\n') };
   return {
     acp,
     served,
     list: listed,
     disconnect,
     async close() {
+      gate.close();
       await acp.close();
       await served.close();
     },
-    endpoints: [
-      ['/acp', acp],
-      ['/daemon', status],
-      ['/healthz', health],
-      ['/readyz', health],
-    ],
     isBusy: () => [...busy].some((isBusy) => isBusy()),
   };
 }

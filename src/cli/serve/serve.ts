@@ -16,9 +16,10 @@ import { CommandFailure } from '../failure.ts';
 import { type InProcessProxy, startInProcessProxy } from '../in-process-proxy.ts';
 import { notice } from '../output.ts';
 import { surroundings } from '../resolve-config.ts';
+import { type EndpointTable, endpointTable } from './endpoints/endpoint-table.ts';
 import { writeLinkFile } from './link-file.ts';
 import { type ListenFlags, type ListenPlan, listenPlan } from './listen-options.ts';
-import { type NetworkClients, networkClients } from './network-clients.ts';
+import { type NetworkClients, networkClients, openGate } from './network-clients.ts';
 import { cannotListen, openHere } from './open-console.ts';
 import { type DefaultPolicy, defaultPolicy } from './policy-store.ts';
 
@@ -70,18 +71,20 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
     let hosts: ReadonlySet<string> = new Set();
     /** A link works once. */
     let renewLink = () => {};
-    const clients = networkClients(inside, () => hosts);
+    const gate = openGate(inside, () => hosts);
+    const clients = networkClients(inside, gate);
+    const endpoints = endpointTable(gate, clients);
     const opened = hasConsole
       ? await openConsole(inside, options, {
           entered: () => renewLink(),
           port,
           at,
-          endpoints: clients.endpoints,
+          endpoints,
           clients,
           otherwise,
           frames: frames as Frames,
         })
-      : await openWithoutConsole({ port, at, endpoints: clients.endpoints });
+      : await openWithoutConsole({ port, at, endpoints });
     hosts = new Set(at.names.map((name) => `${name}:${opened.port}`.toLowerCase()));
     const signalled = onSignals(inside.kill, async () => {
       opened.stopAccepting();
@@ -113,7 +116,7 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
 }
 
 type Opened = Pick<Console, 'port' | 'closed' | 'stop' | 'stopAccepting'> & { readonly link?: Console['link'] };
-type Where = ListenPlan & Pick<NetworkClients, 'endpoints'>;
+type Where = ListenPlan & { readonly endpoints: EndpointTable };
 type ConsoleParts = Where & {
   readonly otherwise: DefaultPolicy;
   readonly clients: NetworkClients;

@@ -6,6 +6,7 @@ import { createRunningRecord, newMark, type RunningRecordWriter } from '../agent
 import type { Config } from '../config/config.ts';
 import type { ProcessContext } from '../proxy/agents/process-context.ts';
 import type { Connection } from '../proxy/api.ts';
+import type { Multiplexer } from '../proxy/boundary.ts';
 import type { ClientScope } from '../proxy/client-scope.ts';
 import { countsMessage, systemClock } from '../proxy/context.ts';
 import type { CreateEnforcement } from '../proxy/enforcement/enforcement.ts';
@@ -67,6 +68,7 @@ export type Guest = {
   readonly scope: ClientScope;
   /** Whose sessions it sees; undefined: all. */
   readonly principal: string | undefined;
+  readonly multiplexer: Multiplexer;
 };
 
 /** `number` distinguishes it from the other clients of this process. */
@@ -139,6 +141,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     clock: systemClock,
     log: visible,
     scope: guest?.scope,
+    multiplexer: guest?.multiplexer,
     cache,
     scanner,
     version: VERSION,

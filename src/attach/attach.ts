@@ -36,7 +36,7 @@ export function openSession(
   const isLoad = method !== 'session/resume';
   if (!isController(client)) return watch(hub, client, idText, sessionId ?? '', isLoad);
   if (method === 'session/attach') return refuse(client, idText, failure('NOT_LIVE', [sessionId ?? ''], { sessionId }));
-  if (sessionId === undefined) return forward(client, hub, client.proxy, frame, {});
+  if (sessionId === undefined) return void forward(client, hub, client.proxy, frame, {});
   const isAware = wantsNews(frame);
   const opening = addSession(hub, client.proxy, sessionId, client, isLoad);
   opening.loading = [];

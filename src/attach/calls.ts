@@ -35,7 +35,7 @@ export function modeChanged(session: LiveSession, currentModeId: string): void {
 export type Forwarded = Partial<Pick<Call, 'session' | 'before' | 'after'>>;
 
 /** Sends a request to a proxy under an id of the hub. */
-export function forward(client: AttachedClient, hub: Hub, proxy: SharedProxy, frame: Frame, more: Forwarded): void {
+export function forward(client: AttachedClient, hub: Hub, proxy: SharedProxy, frame: Frame, more: Forwarded): Call {
   const idText = idTextOf(frame);
   const id = hub.nextId();
   const call: Call = {
@@ -51,4 +51,5 @@ export function forward(client: AttachedClient, hub: Hub, proxy: SharedProxy, fr
   proxy.calls.set(id, call);
   if (idText !== 'null') client.calls.set(canonicalId(idText), call);
   proxy.port.frame(frame, [{ span: frame.id as Span, text: id }]);
+  return call;
 }

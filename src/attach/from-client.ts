@@ -1,8 +1,9 @@
 // Frames of a client: most go to the proxy of their session under an id of the hub. Opening a live session attaches to it.
+import { META_KEY } from '../acp/shapes.ts';
 import { failure } from '../errors.ts';
 import { resultLine } from '../proxy/messages.ts';
 import { canonicalId } from '../router/request-ledger.ts';
-import { type Frame, detach as ownCopy, textOf } from '../wire/frame.ts';
+import { type Frame, detach as ownCopy, type Span, textOf } from '../wire/frame.ts';
 import { elements, memberAt } from '../wire/json-path.ts';
 import { idTextOf, sessionIdOf, stringIn } from '../wire/scanner/large-frame.ts';
 import type { Patch } from '../wire/writer.ts';
@@ -12,7 +13,7 @@ import { detach, forget, waitForClient } from './detach.ts';
 import { initialize } from './initialize.ts';
 import { answered, cancelQuestions, isController } from './questions.ts';
 import { notifyAware, showUpdate } from './show.ts';
-import type { AttachedClient, Hub, LiveSession, SharedProxy } from './state.ts';
+import type { AttachedClient, Call, Hub, LiveSession, SharedProxy } from './state.ts';
 
 /** What an observer may send. Loading is looking. */
 const LOOKS: ReadonlySet<string> = new Set([
@@ -95,11 +96,11 @@ function request(hub: Hub, client: AttachedClient, frame: Frame, idText: string)
     case 'session/fork': {
       const proxy = session?.proxy ?? client.proxy;
       const kept = ownCopy(frame);
-      return forward(client, hub, proxy, frame, { session, before: (answer) => created(hub, client, proxy, kept, answer) });
+      return void forward(client, hub, proxy, frame, { session, before: (answer) => created(hub, client, proxy, kept, answer) });
     }
     default:
   }
-  if (sessionId === undefined) return forward(client, hub, client.proxy, frame, {});
+  if (sessionId === undefined) return void forward(client, hub, client.proxy, frame, {});
   inSession(hub, client, frame, session ?? addSession(hub, client.proxy, sessionId, client));
 }
 
@@ -144,19 +145,25 @@ function inSession(hub: Hub, client: AttachedClient, frame: Frame, session: Live
 
 function prompt(hub: Hub, client: AttachedClient, frame: Frame, session: LiveSession): void {
   session.turns++;
-  forward(client, hub, session.proxy, frame, { session, after: (answer) => turnEnded(hub, session, client, answer) });
-  const { bytes, body } = frame;
-  const list = memberAt(bytes, body, 'prompt');
-  // The others see the prompt as a message of the user; its sender does not.
-  for (const block of list ? elements(bytes, list.start) : [])
-    showUpdate(session, `{"sessionUpdate":"user_message_chunk","content":${textOf(bytes, block)}}`, client);
-  notifyAware(session, { sessionUpdate: 'prompt_received', sentBy: String(client.number) }, client);
+  const call: Call = forward(client, hub, session.proxy, frame, { session, after: (answer) => turnEnded(hub, session, call, answer) });
 }
 
-function turnEnded(hub: Hub, session: LiveSession, client: AttachedClient, answer: Frame): void {
+/** The agent has a prompt. The others see it as a message of the user; its sender does not. */
+export function promptBegan(proxy: SharedProxy, id: string, { bytes, body }: Frame): void {
+  const call = proxy.calls.get(id);
+  const { session, client } = call ?? {};
+  if (!call || !session || call.hasBegun) return;
+  call.hasBegun = true;
+  const list = memberAt(bytes, body, 'prompt');
+  for (const block of list ? elements(bytes, list.start) : [])
+    showUpdate(session, `{"sessionUpdate":"user_message_chunk","content":${textOf(bytes, block)}}`, client);
+  notifyAware(session, { sessionUpdate: 'prompt_received', sentBy: String(client?.number) }, client);
+}
+
+function turnEnded(hub: Hub, session: LiveSession, { client, hasBegun }: Call, answer: Frame): void {
   session.turns--;
   const stopReason = answer.outcome === 'result' ? stringIn(answer, 'stopReason') : 'error';
-  notifyAware(session, { sessionUpdate: 'turn_complete', stopReason }, client.isGone ? undefined : client);
+  if (hasBegun) notifyAware(session, { sessionUpdate: 'turn_complete', stopReason }, client?.isGone ? undefined : client);
   if (session.turns > 0 || session.log.bytes < hub.deps.limits.trimLogBytes) return;
   const mark = hub.deps.mark(session.proxy, session.id);
   if (mark !== undefined) session.log.replacedBy(mark);
@@ -185,8 +192,28 @@ function notification(hub: Hub, client: AttachedClient, frame: Frame): void {
   const session = findSession(hub, client, sessionIdOf(frame));
   if (!session) return client.proxy.port.frame(frame);
   attachHere(hub, client, session);
-  session.proxy.port.frame(frame);
-  if (frame.method === 'session/cancel') cancelQuestions(session, client);
+  if (frame.method !== 'session/cancel') return session.proxy.port.frame(frame);
+  const others = promptsOf(session).filter((call) => call.client !== client);
+  session.proxy.port.frame(frame, others.length > 0 ? [keepPatch(frame, others)] : undefined);
+  cancelQuestions(session, client);
+}
+
+const promptsOf = (session: LiveSession): readonly Call[] =>
+  [...session.proxy.calls.values()].filter((call) => call.session === session && call.method === 'session/prompt');
+
+/** A cancel ends the running turn and what its sender has queued. It tells the proxy which prompts are not the sender's. */
+function keepPatch({ bytes, body }: Frame, others: readonly Call[]): Patch {
+  const own = `{"keep":[${others.map(({ id }) => id)}]}`;
+  const named = `${JSON.stringify(META_KEY)}:${own}`;
+  const before = memberAt(bytes, body, '_meta', META_KEY);
+  if (before) return { span: before, text: own };
+  const meta = memberAt(bytes, body, '_meta');
+  if (meta) {
+    const isEmpty = !/^\{\s*"/.test(textOf(bytes, meta));
+    return isEmpty ? { span: meta, text: `{${named}}` } : { span: { start: meta.start, end: meta.start + 1 }, text: `{${named},` };
+  }
+  const { end } = body as Span;
+  return { span: { start: end - 1, end }, text: `,"_meta":{${named}}}` };
 }
 
 /** The proxy knows the request by our id. */

@@ -8,7 +8,7 @@ import type { Frame } from '../wire/frame.ts';
 import type { FrameBatch } from '../wire/scanner/frame-batch.ts';
 import type { Refusal } from '../wire/scanner/strict-parse.ts';
 import { detachAll, endSession, releaseIfIdle } from './detach.ts';
-import { fromClient } from './from-client.ts';
+import { fromClient, promptBegan } from './from-client.ts';
 import { batchFromProxy, fromProxy, proxyEnded } from './from-proxy.ts';
 import { clientGone } from './questions.ts';
 import type { AttachedClient, ClientPort, Hub, HubDeps, LiveSession, Principal, SharedProxy } from './state.ts';
@@ -26,6 +26,8 @@ export type HubEvents = {
   fromProxy(proxy: SharedProxy, frame: Frame): void;
   batchFromProxy(proxy: SharedProxy, batch: FrameBatch): boolean;
   proxyEnded(proxy: SharedProxy): void;
+  /** The agent has the prompt that the hub sent with this id. */
+  promptBegan(proxy: SharedProxy, id: string, frame: Frame): void;
   clients(): readonly AttachedClient[];
   sessions(): readonly LiveSession[];
   /** Ends the sessions of a principal, with their turns. */
@@ -129,6 +131,7 @@ export function createHub(deps: HubDeps): HubEvents {
     fromProxy: (proxy, frame) => fromProxy(hub, proxy, frame),
     batchFromProxy: (proxy, batch) => batchFromProxy(proxy, batch),
     proxyEnded: (proxy) => proxyEnded(hub, proxy),
+    promptBegan,
     clients: () => [...hub.clients],
     sessions: () => [...hub.proxies.values()].flatMap(({ sessions }) => [...sessions.values()]),
     endPrincipal(name) {

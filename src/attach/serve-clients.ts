@@ -1,6 +1,7 @@
 // Puts byte streams around the hub: a connection to each client, and a shared proxy for each principal.
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
+import type { Multiplexer } from '../proxy/boundary.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { Sink, Source } from '../wire/byte-stream.ts';
 import { type Connection, createConnection } from '../wire/connection.ts';
@@ -20,7 +21,7 @@ export type ServedProxy = {
 export type ServeClientsOptions = {
   readonly scanner: Scanner;
   readonly maxFrameBytes: number;
-  readonly openProxy: (streams: Streams, principal: Principal) => ServedProxy;
+  readonly openProxy: (streams: Streams, principal: Principal, multiplexer: Multiplexer) => ServedProxy;
   readonly refuses: HubDeps['refuses'];
   readonly isStored: (sessionId: string) => boolean;
   /** How long sessions wait for a client. */
@@ -94,7 +95,9 @@ export function serveClients(options: ServeClientsOptions): ServedClients {
         drain: () => eachClient(shared(), (one) => one.resume()),
       },
     );
-    const served = options.openProxy({ input: toProxy, output: fromProxy.sink }, principal);
+    const served = options.openProxy({ input: toProxy, output: fromProxy.sink }, principal, {
+      promptBegan: (id, frame) => hub.promptBegan(shared(), id, frame),
+    });
     queueMicrotask(() => sources.set(shared(), served));
     void served.ended.then(() => hub.proxyEnded(shared()));
     return {

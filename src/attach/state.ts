@@ -114,6 +114,8 @@ export type Call = {
   /** As the client wrote it. */
   readonly idText: string;
   readonly session: LiveSession | undefined;
+  /** A prompt that the agent has. Others see it from then on. */
+  hasBegun?: boolean;
   /** Acts on the answer before the client has it. */
   readonly before?: ((answer: Frame) => void) | undefined;
   /** Acts on the answer once the client has it. */

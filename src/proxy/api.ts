@@ -16,6 +16,7 @@ import type { Workspace } from '../workspace/workspace.ts';
 import type { AgentHealth } from './agents/agent.ts';
 import type { AgentConfiguration, HowToStop, Reconfigured } from './agents/agent-pool.ts';
 import type { ContainServed, ProcessContext } from './agents/process-context.ts';
+import type { Multiplexer } from './boundary.ts';
 import type { ClientScope } from './client-scope.ts';
 import type { Clock, Counters } from './context.ts';
 import type { CreateEnforcement, Evaluated } from './enforcement/enforcement.ts';
@@ -49,6 +50,8 @@ export type ConnectionOptions = {
   readonly report: (text: string, level?: 'debug') => void;
   /** Limits a network client. */
   readonly scope?: ClientScope | undefined;
+  /** Several clients share the connection. */
+  readonly multiplexer?: Multiplexer | undefined;
   /** Our own files and terminals, for host tools, and for agents if `servesMissing`. */
   readonly workspace?: Workspace | undefined;
   readonly servesMissing?: boolean | undefined;

@@ -44,6 +44,12 @@ export interface ClientPort {
   flush(): void;
 }
 
+/** Several clients that share this connection: `src/attach` stands between them and the proxy. */
+export interface Multiplexer {
+  /** The agent gets a prompt now. It may have waited, and its text may have been changed. */
+  promptBegan(idText: string, frame: Frame): void;
+}
+
 /** What a client connection can do to the agent side. */
 export interface AgentSide {
   /** The proxy is shutting down: requests are refused. */

@@ -4,6 +4,7 @@ import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import type { Multiplexer } from './boundary.ts';
 import type { ClientScope } from './client-scope.ts';
 import type { Enforcement } from './enforcement/enforcement.ts';
 
@@ -35,6 +36,8 @@ export type Context = {
   readonly enforcement: Enforcement | undefined;
   /** What a network client may do; undefined for one on this machine. */
   readonly scope: ClientScope | undefined;
+  /** Undefined if the connection has one client. */
+  readonly multiplexer: Multiplexer | undefined;
 };
 
 // The clock is handed in so that the simulator can hand in its own.

@@ -138,7 +138,7 @@ function step(proxy: ProxyParts, request: ClientRequest | undefined, route: Extr
       if (proxy.pool.single && (key !== 'sessionId' || frame.sessionId === undefined))
         return isRefused(proxy, request, undefined, frame) ? undefined : toOne(proxy, proxy.pool.single, request, frame);
       if (method === 'session/cancel') {
-        cancelSought(proxy, sessionIdOf(frame));
+        cancelSought(proxy, sessionIdOf(frame), frame);
         return onSession(proxy, undefined, frame, (session, mine) => cancel(proxy, session, mine));
       }
       const take = SESSION_STEPS[method];

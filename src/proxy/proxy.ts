@@ -47,6 +47,7 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     review: options.review,
     enforcement: options.enforcement?.(createEnforcementHost(() => proxy)),
     scope: options.scope,
+    multiplexer: options.multiplexer,
   };
   const client = new ClientConnection({
     input,

@@ -60,6 +60,7 @@ export function runClientHistory(seed: number): HistoryReport {
           );
           source.emit('data', chunk);
         },
+        (id, frame) => hub.promptBegan(shared(), id, frame),
         fail,
       );
       proxies.add(model);

@@ -176,7 +176,8 @@ export function createModelClient(number: number, principal: Principal, world: C
         [principal.role === 'client' ? 1 : 0, 'resume'],
         [principal.role === 'observer' ? 0 : 5, 'prompt'],
         [principal.role === 'observer' ? 0 : 1, 'mode'],
-        [1, 'cancel'],
+        [2, 'cancel'],
+        [1, 'withdraw'],
         [1, 'close'],
         [4, 'answer'],
         [1, 'list'],
@@ -199,9 +200,13 @@ export function createModelClient(number: number, principal: Principal, world: C
       } else {
         const sessionId = mine.length > 0 ? random.pick(mine) : undefined;
         if (sessionId === undefined) return false;
-        if (act === 'cancel') {
+        if (act === 'withdraw') {
+          const mine = [...open].flatMap(([id, sent]) => (sent.method === 'session/prompt' ? [id] : []));
+          if (mine.length === 0) return false;
+          write({ method: '$/cancel_request', params: { requestId: random.pick(mine) } });
+        } else if (act === 'cancel') {
           if (principal.role === 'observer') return false;
-          write({ method: 'session/cancel', params: { sessionId } });
+          write({ method: 'session/cancel', params: { sessionId, by: number, ...(random.chance(0.3) && { _meta: { own: 1 } }) } });
         } else if (act === 'close') {
           if (isBusy(sessionId)) return false;
           request('session/close', { sessionId });

@@ -3,6 +3,7 @@ import type { Principal, ProxyPort } from '../../src/attach/state.ts';
 import type { Frame } from '../../src/wire/frame.ts';
 import { patchedText } from '../../src/wire/observer.ts';
 import { framesOf } from '../../src/wire/scanner/frame-batch.ts';
+import { parseLine } from '../../src/wire/scanner/strict-parse.ts';
 import type { Random } from '../sim/random.ts';
 
 /** What all clients of a session see, in order. `by` is the client that does not see its own. */
@@ -31,9 +32,12 @@ export function createModelProxy(
   principal: Principal,
   store: Store,
   emit: (chunk: Buffer) => void,
+  began: (id: string, frame: Frame) => void,
   fail: (why: string) => void,
 ): ModelProxy {
   const pending: Pending[] = [];
+  /** Prompts that wait for the turn of their session, oldest first. */
+  let queued: readonly Pending[] = [];
   const open = new Set<string>();
   const questions = new Map<number, { readonly method: string; readonly sessionId: string }>();
   const settled = new Set<number>();
@@ -56,13 +60,48 @@ export function createModelProxy(
     if (isClosed) fail(`a frame for a closed proxy: ${text}`);
     const { id, method, params, ...rest } = JSON.parse(text);
     if (method === undefined) return answered(id, rest);
-    if (method === 'session/cancel' || method === '$/cancel_request') return;
-    pending.push({ id, method, params });
+    if (method === 'session/cancel') return cancel(params);
+    if (method === '$/cancel_request')
+      return remove(
+        ({ id: one }) => one === params.requestId,
+        () => ({ error: { code: -32800, message: 'Cancelled' } }),
+      );
     const session = mine(params.sessionId);
-    if (method !== 'session/prompt' || !session) return;
+    const request = { id, method, params };
+    if (method !== 'session/prompt' || !session) return void pending.push(request);
     open.add(session.id); // a prompt recovers its session
+    if (isRunning(session.id)) queued = [...queued, request];
+    else begin(request);
+  }
+  const isRunning = (sessionId: string) =>
+    pending.some(({ method, params }) => method === 'session/prompt' && params.sessionId === sessionId);
+  const senderOf = ({ params }: Pending) => Number(params.prompt[0].text.split('-')[1]);
+  function begin(request: Pending): void {
+    pending.push(request);
+    const { id, method, params } = request;
     for (const content of params.prompt)
-      session.items.push(item({ sessionUpdate: 'user_message_chunk', content }, content.text, Number(content.text.split('-')[1])));
+      mine(params.sessionId)?.items.push(item({ sessionUpdate: 'user_message_chunk', content }, content.text, senderOf(request)));
+    const frame = parseLine(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+    if (frame) began(String(id), frame);
+  }
+  function beginNext(sessionId: string): void {
+    const next = isRunning(sessionId) ? undefined : queued.find(({ params }) => params.sessionId === sessionId);
+    queued = queued.filter((one) => one !== next);
+    if (next) begin(next);
+  }
+  function remove(isMeant: (request: Pending) => boolean, answerOf: () => object): void {
+    const removed = queued.filter(isMeant);
+    queued = queued.filter((one) => !isMeant(one));
+    for (const { id } of removed) send({ id, ...answerOf() });
+  }
+  /** A cancel ends what its sender has queued, and nothing of others. */
+  function cancel({ sessionId, by, _meta }: Json): void {
+    const kept: readonly number[] = _meta?.['acp-switchboard']?.keep ?? [];
+    const isMeant = (one: Pending) => one.params.sessionId === sessionId && !kept.includes(one.id);
+    for (const one of queued)
+      if (by !== undefined && one.params.sessionId === sessionId && isMeant(one) !== (senderOf(one) === by))
+        fail(`a cancel of client ${by} ${isMeant(one) ? 'ends' : 'keeps'} a prompt of client ${senderOf(one)}`);
+    remove(isMeant, () => ({ result: { stopReason: 'cancelled' } }));
   }
   function answered(id: number, answer: Json): void {
     if (settled.has(id)) return fail(`question ${id} was answered twice`);
@@ -91,7 +130,8 @@ export function createModelProxy(
         return send(...replay, { id, result: { modes: MODES } });
       }
       case 'session/prompt':
-        return send({ id, result: { stopReason: 'end_turn' } });
+        send({ id, result: { stopReason: 'end_turn' } });
+        return beginNext(params.sessionId);
       case 'session/set_mode':
         session?.items.push(
           item({ sessionUpdate: 'current_mode_update', currentModeId: params.modeId }, params.modeId, Number(params.modeId.split('-')[1])),
@@ -101,6 +141,7 @@ export function createModelProxy(
         if (session) {
           open.delete(session.id);
           for (const [question, { sessionId }] of questions) if (sessionId === session.id) withdraw(question);
+          cancel({ sessionId: session.id });
           for (const one of [...pending]) {
             if (one.params.sessionId !== session.id || !['session/prompt', 'session/set_mode'].includes(one.method)) continue;
             pending.splice(pending.indexOf(one), 1);

@@ -244,3 +244,28 @@ test('session/attach and session/detach are offered only if they are switched on
   await prompt(plain, id, 'count 5');
   expect(aware.agentText(id)).toBe(numbers(3) + numbers(4));
 });
+
+test('a cancel ends the running turn and what the same client has queued; a prompt of another client waits on and is shown when it begins', async ({
+  stage,
+}) => {
+  const daemon = await startDaemon(stage, one);
+  const token = createToken(stage, 'laptop');
+  const [first, second] = [await connectSocket(daemon, token), await connectSocket(daemon, token)];
+  const { id } = await open(first, stage.cwd);
+  await load(second, id, stage);
+  const running = prompt(second, id, 'wait');
+  await first.until(() => first.agentText(id) === 'waiting;');
+  const queued = [prompt(first, id, 'count 2'), prompt(first, id, 'count 4')];
+  await first.call('session/list', {}); // the prompts are in the proxy before the next one
+  const waiting = prompt(second, id, 'count 3');
+  await second.call('session/list', {});
+  expect(userText(second, id)).toBe('');
+  first.notify('session/cancel', { sessionId: id });
+  expect((await Promise.all(queued)).map(({ result }) => result.stopReason)).toEqual(['cancelled', 'cancelled']);
+  expect((await running).result.stopReason).toBe('cancelled');
+  expect((await waiting).result.stopReason).toBe('end_turn');
+  expect(first.agentText(id)).toContain(numbers(3));
+  expect(first.agentText(id)).not.toContain(numbers(4));
+  expect(userText(first, id)).toBe('waitcount 3');
+  expect(userText(second, id)).toBe('');
+});

@@ -49,8 +49,8 @@ export function networkClients(
       principal.role === 'client' && frame.method !== 'session/attach'
         ? opensOutOfScope(guestOf(principal, config, allowsDirectory).scope, frame.method ?? '', frame)
         : undefined,
-    openProxy(streams, principal) {
-      const proxy = connect(streams, undefined, guestOf(principal, config, allowsDirectory));
+    openProxy(streams, principal, multiplexer) {
+      const proxy = connect(streams, undefined, { ...guestOf(principal, config, allowsDirectory), multiplexer });
       const isBusy = () => Object.values(proxy.connection.health()).some(({ inFlight }) => inFlight > 0);
       busy.add(isBusy);
       void proxy.closed.then(() => busy.delete(isBusy));
@@ -91,7 +91,11 @@ export function networkClients(
   };
 }
 
-function guestOf({ name, role }: Principal, { network }: Config, allowsDirectory: (directory: string) => boolean): Guest {
+function guestOf(
+  { name, role }: Principal,
+  { network }: Config,
+  allowsDirectory: (directory: string) => boolean,
+): Omit<Guest, 'multiplexer'> {
   return {
     // An owner and an observer see every session.
     principal: role === 'client' ? name : undefined,

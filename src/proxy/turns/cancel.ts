@@ -1,6 +1,8 @@
 // A cancelled turn ends with `cancelled`, even if its agent dies first, and none of its requests stays open.
+import { META_KEY } from '../../acp/shapes.ts';
 import type { ProxyError } from '../../errors.ts';
-import type { Frame } from '../../wire/frame.ts';
+import { type Frame, textOf } from '../../wire/frame.ts';
+import { elements, memberAt } from '../../wire/json-path.ts';
 import type { ClientRequest } from '../boundary.ts';
 import type { Parts } from '../parts.ts';
 import type { AgentRequest } from '../requests/agent-requests.ts';
@@ -12,8 +14,9 @@ export const CANCELLED = '{"stopReason":"cancelled"}';
 
 /** Goes to the agent at once, ahead of waiting frames. */
 export function cancel(proxy: Parts<'context' | 'client' | 'requests'>, session: Session, frame: Frame): void {
-  const isPrompt = ({ method }: ClientRequest) => method === 'session/prompt';
-  for (const queued of session.queued?.takeAll() ?? []) proxy.client.succeed(queued, CANCELLED);
+  const isKept = keptIn(proxy, frame);
+  const isPrompt = (request: ClientRequest) => request.method === 'session/prompt' && !isKept(request);
+  for (const queued of session.queued?.takeAll(isKept) ?? []) proxy.client.succeed(queued, CANCELLED);
   if (session.hasWaiting) for (const waiting of session.waiting.withdraw(isPrompt)) proxy.client.succeed(waiting, CANCELLED);
   // No agent is started for a turn that it does not know.
   if (!session.isLost && session.agent.isStarted) session.agent.notify(frame, toNative(session));
@@ -21,10 +24,18 @@ export function cancel(proxy: Parts<'context' | 'client' | 'requests'>, session:
 }
 
 /** Ends prompts on a session whose agent is still being looked for. */
-export function cancelSought(proxy: Parts<'client'>, sessionId: string | undefined): void {
+export function cancelSought(proxy: Parts<'context' | 'client'>, sessionId: string | undefined, frame: Frame): void {
+  const isKept = keptIn(proxy, frame);
   for (const request of proxy.client.openRequests())
-    if (request.sought === sessionId && request.sought !== undefined && request.method === 'session/prompt')
+    if (request.sought === sessionId && request.sought !== undefined && request.method === 'session/prompt' && !isKept(request))
       proxy.client.succeed(request, CANCELLED);
+}
+
+/** A cancel of one of several clients names the prompts of the others, which go on waiting. */
+function keptIn({ context }: Parts<'context'>, { bytes, body }: Frame): (request: ClientRequest) => boolean {
+  const span = context.multiplexer && memberAt(bytes, body, '_meta', META_KEY, 'keep');
+  const kept = new Set(span ? Array.from(elements(bytes, span.start), (id) => textOf(bytes, id)) : []);
+  return ({ idText }) => kept.has(idText);
 }
 
 /** The proxy's own cancel: the client has gone, or the turn is stalled. The client did not ask for it, so its open requests are withdrawn. */

@@ -60,11 +60,11 @@ export class PromptQueue {
     this.#waiting = [];
     return all;
   }
-  /** Removes and returns all that wait or have joined the turn; the caller answers them. */
-  takeAll(): readonly ClientRequest[] {
-    const taken = [...this.takeJoined(), ...this.waiting.map(({ request }) => request)];
-    this.#waiting = [];
-    return taken;
+  /** Removes and returns those that have joined the turn, and those that wait and are not kept; the caller answers them. */
+  takeAll(isKept: (request: ClientRequest) => boolean = () => false): readonly ClientRequest[] {
+    const { waiting } = this;
+    this.#waiting = waiting.filter(({ request }) => isKept(request));
+    return [...this.takeJoined(), ...waiting.flatMap(({ request }) => (isKept(request) ? [] : [request]))];
   }
   join(request: ClientRequest): void {
     this.#joined.add(request);
@@ -153,6 +153,7 @@ function steer(proxy: Parts<'context' | 'pool' | 'client'>, session: Session, wa
       if (outcome !== 'injected' && outcome !== 'startedNewTurn') return otherwise();
       session.queued ??= new PromptQueue();
       session.queued.join(request);
+      proxy.context.multiplexer?.promptBegan(request.idText, frame);
       if (session.turns.size === 0) endJoined(proxy, session, 'end_turn');
     },
   });

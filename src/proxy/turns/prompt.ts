@@ -33,10 +33,14 @@ const MEDIA_TOKENS = { image: Buffer.from('"image"'), audio: Buffer.from('"audio
 export function prompt(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
   const command = ourCommand(proxy, session, frame);
   if (command?.ok === false) return proxy.client.fail(request, failure('AMBIGUOUS', [command.reason]));
-  if (command) return agentByCommand(proxy, request, session, command.named);
+  if (command) {
+    proxy.context.multiplexer?.promptBegan(request.idText, frame);
+    return agentByCommand(proxy, request, session, command.named);
+  }
   const refused = mayHoldMedia(session, frame) ? refusedContent(session, frame) : undefined;
   if (refused) return proxy.client.fail(request, refused);
   session.turns.add(request);
+  proxy.context.multiplexer?.promptBegan(request.idText, frame);
   watchForStalls(proxy, session);
   const { state } = session;
   const isFirst = state.kind === 'open' && !state.agentLocked;

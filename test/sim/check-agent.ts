@@ -83,7 +83,9 @@ function delegatedTo(seen: Evidence, run: Run, message: Message, line: string): 
 /** Each change opens one session. One that was forwarded is about an option or command of the agent's own, of the same name. */
 function changeFor(seen: Evidence, run: Run, client: ClientFrame, lineage: number | undefined): ClientFrame | undefined {
   const justSettled = [...seen.settledChanges].filter((one) => seen.answeredIn.get(one) === seen.event);
-  const change = [...seen.changes, ...justSettled].find(
+  // In the order of the requests: the first of two in one event may be cancelled already.
+  const inOrder = [...seen.changes, ...justSettled].toSorted((a, b) => a.serial - b.serial);
+  const change = inOrder.find(
     (one) => one.lineage === lineage && one.about.changesTo === run.agent && !seen.begunChanges.has(one) && !seen.forwarded.has(one),
   );
   if (change) seen.begunChanges.add(change);

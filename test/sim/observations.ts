@@ -257,6 +257,11 @@ export function isOfLoadLeftBehind({ leftBehind }: Evidence, { session, about }:
   return about.isReplay === true && event !== undefined && (about.loadedIn as number) <= event;
 }
 
+/** A replay that the client asked for and no longer waits for: it has closed the session, or withdrawn the request. */
+export function isOfAnsweredLoad({ ledger }: Evidence, { about }: AgentFrame): boolean {
+  return about.isReplay !== true && (ledger.clientFrame(about.replayFor)?.answers ?? 0) > 0;
+}
+
 /** Of a process that had the session before the client closed it, and still runs for others: it was reopened in a newer one. */
 export function isOfEarlierProcess({ backIn }: Evidence, { session, kind, run }: AgentFrame): boolean {
   return kind !== 'answer' && session !== undefined && run < (backIn.get(session) ?? 0);

@@ -20,6 +20,7 @@ import {
   isChanging,
   isDiscarded,
   isLoad,
+  isOfAnsweredLoad,
   isOfEarlierProcess,
   isOfLoadLeftBehind,
   isThere,
@@ -205,7 +206,7 @@ export function createOracle(
       if (about.policyModel) seen.sentUnder.set(frame, about.policyModel.hash);
       if (frame.session && (seen.loose.has(frame.session) || isRequestedBlindly(frame.session) || isDiscarded(seen, frame.session)))
         letGo(frame);
-      if (isOfLoadLeftBehind(seen, frame) || isOfEarlierProcess(seen, frame)) letGo(frame);
+      if (isOfLoadLeftBehind(seen, frame) || isOfAnsweredLoad(seen, frame) || isOfEarlierProcess(seen, frame)) letGo(frame);
       letGoIfRefused(seen, frame);
       if (frame.session && frame.kind === 'answer') {
         if (frame.about.opened === true && frame.fate !== 'never') frame.session.openedBy = frame.serial;

@@ -164,14 +164,14 @@ export function createReplies(sim: Sim, run: Run): Replies {
   }
 
   function load(received: AgentInput, session: AgentSession, method: string): void {
-    const isReplayWanted = received.client !== undefined && ledger.clientFrame(received.client)?.method === 'session/load';
+    const isWanted = received.client !== undefined && ledger.clientFrame(received.client)?.method === 'session/load';
     let replays = method === 'session/load' ? random.int(0, 4) : 0;
     run.open.add(session);
     if (received.client !== undefined) ledger.ownedByClient(session);
     takeHostTools(session, received);
     job(session, (self) => {
       if (replays-- > 0) {
-        sendUpdate(sim, run, session, 'user_message_chunk', 10, isReplayWanted ? undefined : received);
+        sendUpdate(sim, run, session, 'user_message_chunk', 10, { of: received, isWanted });
         return false;
       }
       if (answer(received, { result: openedResult(model, session) }, { session, isPatched: true, isBack: true })) return true;

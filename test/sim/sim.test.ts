@@ -52,6 +52,8 @@ function histories(): void {
     ['an agent exits while the policy changes the mode of a session that it has just loaded', 140_000_807],
     ['a close is refused while a prompt waits for a turn', 140_001_039],
     ['a session is closed by a failed load while prompts wait for a turn', 513_438],
+    ['an agent goes on with a load that the client has closed, behind a resume', 518_263],
+    ['two changes of agent arrive in one read, and the first is cancelled', 150_006_311],
   ])('%s: seed %i', async (_, one) => {
     expect((await runSeeds(one, 1)).failed).toEqual([]);
   });

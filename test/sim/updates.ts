@@ -15,8 +15,11 @@ const KINDS = [
   [1, '_sim_kind'],
 ] as const;
 
-/** `unwanted`: a load whose replay nobody wants. Returns true, for jobs that consist of nothing else. */
-export function sendUpdate(sim: Sim, run: Run, session: AgentSession, kind?: string, bytes = 10, unwanted?: AgentInput): true {
+/** A load whose history the update is part of, and whether the client has asked to see it. */
+type Replay = { readonly of: AgentInput; readonly isWanted: boolean };
+
+/** Returns true, for jobs that consist of nothing else. */
+export function sendUpdate(sim: Sim, run: Run, session: AgentSession, kind?: string, bytes = 10, replay?: Replay): true {
   const { random } = sim;
   if (kind === undefined && random.chance(0.05)) {
     const fate = session.isDelegation ? 'may' : 'must';
@@ -24,10 +27,11 @@ export function sendUpdate(sim: Sim, run: Run, session: AgentSession, kind?: str
     return true;
   }
   // As models write: many short pieces in a row.
-  if (kind === undefined && unwanted === undefined && random.chance(0.1))
+  if (kind === undefined && replay === undefined && random.chance(0.1))
     for (let left = random.int(2, 8); left > 0; left--) sendUpdate(sim, run, session, 'agent_message_chunk', bytes);
   const sessionUpdate = kind ?? random.weighted(KINDS);
   const content = contentOf(sim, run, session, sessionUpdate, bytes);
+  const unwanted = replay?.isWanted === false ? replay.of : undefined;
   const isPatched = sessionUpdate === 'config_option_update' || sessionUpdate === 'available_commands_update';
   run.sender.send({
     kind: 'update',
@@ -38,7 +42,13 @@ export function sendUpdate(sim: Sim, run: Run, session: AgentSession, kind?: str
     isTextMark: sessionUpdate === 'agent_message_chunk',
     fate: unwanted ? 'never' : session.isDelegation ? 'may' : 'must',
     body: { update: { sessionUpdate, ...content } },
-    about: { isPatched, modeId: content.currentModeId, isReplay: unwanted !== undefined, loadedIn: unwanted?.writtenIn },
+    about: {
+      isPatched,
+      modeId: content.currentModeId,
+      isReplay: unwanted !== undefined,
+      loadedIn: unwanted?.writtenIn,
+      replayFor: replay?.of.client,
+    },
   });
   return true;
 }

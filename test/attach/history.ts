@@ -49,6 +49,7 @@ export function runClientHistory(seed: number): HistoryReport {
     openProxy(principal, shared: () => SharedProxy) {
       const source = Object.assign(new EventEmitter(), { pause() {}, resume() {} });
       const model = createModelProxy(
+        proxies.size + 1,
         principal,
         store,
         (chunk) => {

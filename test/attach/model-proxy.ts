@@ -28,7 +28,9 @@ export type ModelProxy = {
 const MODES = { currentModeId: 'first', availableModes: [{ id: 'first', name: 'First' }] };
 const LINE_FEED = '\n';
 
+/** `number`: a principal may have several proxies, one after the other, and no tag must come twice. */
 export function createModelProxy(
+  number: number,
   principal: Principal,
   store: Store,
   emit: (chunk: Buffer) => void,
@@ -166,7 +168,7 @@ export function createModelProxy(
     if (!session) return false;
     const count = random.int(1, 4);
     const news = Array.from({ length: count }, () => {
-      const tag = `u${principal.name}${++lastUpdate}`;
+      const tag = `u${principal.name}${number}-${++lastUpdate}`;
       return item({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: tag } }, tag, undefined);
     });
     session.items.push(...news);
@@ -179,7 +181,7 @@ export function createModelProxy(
     const id = ++lastQuestion;
     const method = random.pick(['session/request_permission', 'fs/read_text_file', 'fs/write_text_file', 'terminal/create']);
     questions.set(id, { method, sessionId });
-    send({ id, method, params: { sessionId, tag: `${principal.name}-${id}` } });
+    send({ id, method, params: { sessionId, tag: `${principal.name}${number}-${id}` } });
     return true;
   }
 

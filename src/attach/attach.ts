@@ -26,6 +26,7 @@ export function openSession(
   const idText = idTextOf(frame);
   if (session?.loading || session?.isEnding || session?.isConfirmed === false) {
     // What comes meanwhile is part of the history that it will get.
+    hub.watching.get(session.id)?.delete(client);
     session.attached.delete(client);
     client.sessions.delete(session);
     return waitFor(session, frame, again);

@@ -105,6 +105,20 @@ test('an observer that does not read is disconnected with a reason, and holds no
   expect(proxyOf(ANN).flow).toEqual([]);
 });
 
+// 7019450
+test('an observer that loads a session again while a client opens it sees the history once', () => {
+  const tv = connect(TV);
+  load(tv);
+  const ann = connect(ANN);
+  ann.send({ id: 3, method: 'session/resume', params: { sessionId: 's', cwd: '/', mcpServers: [] } });
+  const resume = last(proxyOf(ANN).got);
+  fromProxy(ANN, update('x'));
+  load(tv);
+  fromProxy(ANN, { id: resume.id, result: {} });
+  fromProxy(ANN, update('y'));
+  expect(tv.got.flatMap(({ params }) => params?.update.content.text ?? [])).toEqual(['x', 'y']);
+});
+
 test('a controller that does not read pauses the agents until it reads, or goes', () => {
   const [first, second] = [connect(ANN), connect(ANN)];
   open(first);

@@ -123,9 +123,10 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     containCommand: sandbox?.startCommand,
     isReviewed: sandbox?.isReviewed,
     review: sandbox?.review,
-    // Host tools use it where the client has no files or terminals. Agents see it only if the configuration says so.
+    // Host tools use it where the client has no files or terminals. Agents see it only if the configuration says so, or if the client that
+    // has them is one of several, and gone.
     workspace:
-      config.workspace === 'off' && !toolAttachments
+      config.workspace === 'off' && !toolAttachments && !guest
         ? undefined
         : createWorkspace({
             mark,

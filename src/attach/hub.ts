@@ -10,7 +10,7 @@ import type { Refusal } from '../wire/scanner/strict-parse.ts';
 import { detachAll, endSession, releaseIfIdle } from './detach.ts';
 import { fromClient, promptBegan } from './from-client.ts';
 import { batchFromProxy, fromProxy, proxyEnded } from './from-proxy.ts';
-import { clientGone } from './questions.ts';
+import { clientGone, serves } from './questions.ts';
 import type { AttachedClient, ClientPort, Hub, HubDeps, LiveSession, Principal, SharedProxy } from './state.ts';
 
 export type HubEvents = {
@@ -28,6 +28,8 @@ export type HubEvents = {
   proxyEnded(proxy: SharedProxy): void;
   /** The agent has the prompt that the hub sent with this id. */
   promptBegan(proxy: SharedProxy, id: string, frame: Frame): void;
+  /** Whether a client takes a request for files or a new terminal. */
+  serves(proxy: SharedProxy, sessionId: string, method: string): boolean;
   clients(): readonly AttachedClient[];
   sessions(): readonly LiveSession[];
   /** Ends the sessions of a principal, with their turns. */
@@ -132,6 +134,7 @@ export function createHub(deps: HubDeps): HubEvents {
     batchFromProxy: (proxy, batch) => batchFromProxy(proxy, batch),
     proxyEnded: (proxy) => proxyEnded(hub, proxy),
     promptBegan,
+    serves,
     clients: () => [...hub.clients],
     sessions: () => [...hub.proxies.values()].flatMap(({ sessions }) => [...sessions.values()]),
     endPrincipal(name) {

@@ -84,15 +84,23 @@ function hostOf(question: Question): AttachedClient | undefined {
   if (!session) {
     const named = memberAt(frame.bytes, frame.body, 'requestId');
     const asker = named && proxy.calls.get(textOf(frame.bytes, named))?.client;
-    const [first] = proxy.clients;
-    return asker ?? first;
+    return asker ?? ableClient(proxy, undefined, method);
   }
-  const isAble = (client: AttachedClient) => client.principal.name === proxy.principal.name && isController(client) && can(client, method);
-  if (session.host && isAble(session.host)) return session.host;
-  const next = [...session.attached].find(isAble);
-  if (next && !session.host) session.host = next;
-  return next;
+  const client = ableClient(proxy, session, method);
+  if (client) session.host ??= client;
+  return client;
 }
+
+/** The host of a session as long as it is able; then another client of the same principal. */
+function ableClient(proxy: SharedProxy, session: LiveSession | undefined, method: string): AttachedClient | undefined {
+  const isAble = (client: AttachedClient) => client.principal.name === proxy.principal.name && isController(client) && can(client, method);
+  if (session?.host && isAble(session.host)) return session.host;
+  return [...(session?.attached ?? proxy.clients)].find(isAble);
+}
+
+/** Whether a client takes a request for files or a new terminal. Else the proxy serves it. */
+export const serves = (proxy: SharedProxy, sessionId: string, method: string): boolean =>
+  ableClient(proxy, proxy.sessions.get(sessionId), method) !== undefined;
 
 function can({ capabilities }: AttachedClient, method: string): boolean {
   if (method === 'fs/read_text_file') return capabilities?.readsFiles === true;

@@ -97,6 +97,7 @@ export function serveClients(options: ServeClientsOptions): ServedClients {
     );
     const served = options.openProxy({ input: toProxy, output: fromProxy.sink }, principal, {
       promptBegan: (id, frame) => hub.promptBegan(shared(), id, frame),
+      serves: (sessionId, method) => hub.serves(shared(), sessionId, method),
     });
     queueMicrotask(() => sources.set(shared(), served));
     void served.ended.then(() => hub.proxyEnded(shared()));

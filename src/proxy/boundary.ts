@@ -48,6 +48,8 @@ export interface ClientPort {
 export interface Multiplexer {
   /** The agent gets a prompt now. It may have waited, and its text may have been changed. */
   promptBegan(idText: string, frame: Frame): void;
+  /** Whether one of the clients serves files or terminals of this session now. */
+  serves(sessionId: string, method: string): boolean;
 }
 
 /** What a client connection can do to the agent side. */

@@ -25,6 +25,7 @@ export type TerminalsOptions = {
 /** `owner` identifies the session. */
 export type Terminals = {
   create(owner: object, roots: Roots, params: Params, graceMs: number, contain?: ContainCommand): Promise<{ readonly terminalId: string }>;
+  has(owner: object, terminalId: string): boolean;
   output(owner: object, params: Params): ReturnType<Terminal['output']>;
   waitForExit(owner: object, params: Params): Promise<ExitStatus>;
   /** Stops the command; its output stays available. */
@@ -109,6 +110,7 @@ export function createTerminals(descriptors: Descriptors, { mark, onChild, envir
         owned.starting--;
       }
     },
+    has: (owner, terminalId) => owners.get(owner)?.terminals.has(terminalId) === true,
     output: (owner, params) => find(owner, params).output(),
     waitForExit: async (owner, params) => find(owner, params).exited,
     async kill(owner, params) {

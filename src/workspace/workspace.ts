@@ -38,6 +38,7 @@ export type Requester = {
 export type Workspace = {
   /** Resolves with the result; rejects with the error for the agent. */
   serve(method: string, params: unknown, requester: Requester): Promise<unknown>;
+  hasTerminal(owner: object, terminalId: string): boolean;
   /** The session ended, or its agent did: stops its terminals and drops waiting requests. */
   endOf(owner: object): void;
   /** Resolves when all terminals have stopped. */
@@ -78,6 +79,7 @@ export function createWorkspace(options: TerminalsOptions): EditableWorkspace {
           throw new Error(`the workspace does not serve ${method}`);
       }
     },
+    hasTerminal: terminals.has,
     edit: (file, edit, { owner, roots, evaluatedPath }) =>
       turns.take(owner, 'edit', () => editTextFile(descriptors, roots, file, edit, evaluatedPath)),
     endOf(owner) {

@@ -61,7 +61,10 @@ export function runClientHistory(seed: number): HistoryReport {
           );
           source.emit('data', chunk);
         },
-        (id, frame) => hub.promptBegan(shared(), id, frame),
+        {
+          promptBegan: (id, frame) => hub.promptBegan(shared(), id, frame),
+          serves: (sessionId, method) => hub.serves(shared(), sessionId, method),
+        },
         fail,
       );
       proxies.add(model);

@@ -1,5 +1,6 @@
 // A proxy as the hub sees it: it answers later, in any order, and its agent speaks and asks whenever it likes. Sessions are in a common store.
 import type { Principal, ProxyPort } from '../../src/attach/state.ts';
+import type { Multiplexer } from '../../src/proxy/boundary.ts';
 import type { Frame } from '../../src/wire/frame.ts';
 import { patchedText } from '../../src/wire/observer.ts';
 import { framesOf } from '../../src/wire/scanner/frame-batch.ts';
@@ -34,7 +35,7 @@ export function createModelProxy(
   principal: Principal,
   store: Store,
   emit: (chunk: Buffer) => void,
-  began: (id: string, frame: Frame) => void,
+  { promptBegan: began, serves }: Multiplexer,
   fail: (why: string) => void,
 ): ModelProxy {
   const pending: Pending[] = [];
@@ -110,6 +111,7 @@ export function createModelProxy(
     if (!questions.delete(id)) return fail(`an answer to a question that was never asked: ${id}`);
     settled.add(id);
     if (answer.result === undefined && answer.error === undefined) fail(`question ${id} got an empty answer`);
+    if (answer.error?.code === -32601) fail(`question ${id} reached no client, though one serves it`);
   }
   const item = (update: object, tag: string, by: number | undefined): Item => ({ updateText: JSON.stringify(update), tag, by });
 
@@ -180,6 +182,8 @@ export function createModelProxy(
     const sessionId = random.pick([...open]);
     const id = ++lastQuestion;
     const method = random.pick(['session/request_permission', 'fs/read_text_file', 'fs/write_text_file', 'terminal/create']);
+    // The proxy serves files and terminals itself where no client does.
+    if (method !== 'session/request_permission' && !serves(sessionId, method)) return true;
     questions.set(id, { method, sessionId });
     send({ id, method, params: { sessionId, tag: `${principal.name}${number}-${id}` } });
     return true;

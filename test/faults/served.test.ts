@@ -10,6 +10,7 @@ function createSlowWorkspace() {
   const ended: object[] = [];
   const workspace: Workspace = {
     serve: (method) => new Promise((succeed, fail) => void served.push({ method, succeed, fail })),
+    hasTerminal: () => false,
     endOf: (owner) => void ended.push(owner),
     stop: async () => {},
     kill: () => {},

@@ -146,7 +146,13 @@ test("row 6: the time of a served command does not count as the agent's silence"
     new Promise((resolve) => {
       finish = resolve;
     });
-  const { clock, agent, client } = await standstill({ serve, endOf: () => {}, stop: async () => {}, kill: () => {} });
+  const { clock, agent, client } = await standstill({
+    serve,
+    hasTerminal: () => false,
+    endOf: () => {},
+    stop: async () => {},
+    kill: () => {},
+  });
   await begin(client, agent, 'go');
   const waiting = agent.request('terminal/wait_for_exit', { sessionId: 's', terminalId: 't' });
   await noticesOf(client);

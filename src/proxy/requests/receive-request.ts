@@ -18,7 +18,7 @@ import { duplicateId } from './duplicate-ids.ts';
 import { elicitation } from './elicitation.ts';
 import { mcpMessage } from './mcp-message.ts';
 import { isReadable, offeredIn } from './permission-answer.ts';
-import { isServed, isWithoutServer, serveWorkspace, withdrawServed } from './serve-workspace.ts';
+import { isServedHere, isWithoutServer, serveWorkspace, withdrawServed } from './serve-workspace.ts';
 
 /** Per session: more than a person can attend to, and few enough for the client. */
 const MAX_PERMISSIONS = 32;
@@ -62,7 +62,8 @@ function passOn(
   key: Key,
   enforcement?: Parameters<PassOn>[1],
 ): AgentRequest | undefined {
-  if (isServed(proxy, frame.method)) {
+  const terminalId = () => stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'terminalId'));
+  if (isServedHere(proxy, session, frame.method as string, terminalId)) {
     serveWorkspace(proxy, agent, session, frame, enforcement?.evaluatedPath);
     return undefined;
   }

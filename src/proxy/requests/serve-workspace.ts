@@ -79,8 +79,9 @@ function withMember(objectText: string, key: string, valueText: string): string 
 }
 
 /** The directories of a session that is about to be opened; undefined if nothing is served. */
-export function rootsFor(proxy: Parts<'pool'>, openParams: string | undefined): Roots | undefined {
-  if (!proxy.pool.initializeParams || proxy.pool.initializeParams.served.size === 0 || openParams === undefined) return undefined;
+export function rootsFor({ pool, context }: Parts<'context' | 'pool'>, openParams: string | undefined): Roots | undefined {
+  const mayServe = context.multiplexer !== undefined || (pool.initializeParams?.served.size ?? 0) > 0;
+  if (!mayServe || openParams === undefined) return undefined;
   const { cwd, additionalDirectories } = fields(JSON.parse(openParams));
   if (rootsOf([cwd]).real.length === 0) return undefined;
   return rootsOf([cwd, ...(Array.isArray(additionalDirectories) ? additionalDirectories : [])]);
@@ -89,6 +90,20 @@ export function rootsFor(proxy: Parts<'pool'>, openParams: string | undefined): 
 /** Whether our workspace answers the method, because the client cannot. */
 export const isServed = (proxy: Parts<'pool'>, method: string | undefined): boolean =>
   method !== undefined && proxy.pool.initializeParams?.served.has(method) === true;
+
+/** Whether our workspace answers the request: the client cannot, or of several clients none can now. Our terminals stay ours. */
+export function isServedHere(
+  proxy: Parts<'context' | 'pool'>,
+  session: Session | undefined,
+  method: string,
+  terminalId: () => string | undefined,
+): boolean {
+  if (isServed(proxy, method)) return true;
+  const { multiplexer, workspace } = proxy.context;
+  if (!multiplexer || !workspace || !session?.roots || !/^(fs|terminal)\//.test(method)) return false;
+  if (method.startsWith('terminal/') && method !== 'terminal/create') return workspace.hasTerminal(session, terminalId() ?? '');
+  return !multiplexer.serves(session.publicId, method);
+}
 
 /** Whether nobody answers the method: the client cannot, and our workspace does not. */
 export const isWithoutServer = (proxy: Parts<'pool'>, method: string | undefined): boolean =>

@@ -7,7 +7,7 @@ import { listDirectory, searchFiles } from '../../workspace/search.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { Parts } from '../parts.ts';
 import { askClient, ClientRefusal } from '../requests/ask-client.ts';
-import { isServed } from '../requests/serve-workspace.ts';
+import { isServedHere } from '../requests/serve-workspace.ts';
 import type { Session } from '../sessions/session.ts';
 
 type ClientCapabilities = {
@@ -25,8 +25,8 @@ function offered(proxy: Parts<'pool'>) {
 }
 
 /** Whether our workspace answers a request of a host tool, because the client cannot, or would not see the agent's layer. */
-function isOurs(proxy: Parts<'context' | 'pool'>, agent: Agent, method: string): boolean {
-  if (agent.layer !== undefined || isServed(proxy, method)) return true;
+function isOurs(proxy: Parts<'context' | 'pool'>, session: Session, method: string, terminalId?: unknown): boolean {
+  if (session.agent.layer !== undefined || isServedHere(proxy, session, method, () => terminalId as string)) return true;
   const { canRead, canWrite, hasTerminals } = offered(proxy);
   const canClient = method === 'fs/read_text_file' ? canRead : method === 'fs/write_text_file' ? canWrite : hasTerminals;
   return !canClient && proxy.context.workspace !== undefined;
@@ -53,8 +53,8 @@ export function abilitiesOf(proxy: Parts<'context' | 'pool'>, agent: Agent): Set
 export function workspaceOf(proxy: Parts<'context' | 'pool' | 'requests'>, session: Session, roots: Roots): Workspace {
   const descriptors = createDescriptors();
   const abilities = abilitiesOf(proxy, session.agent);
-  const ask = (method: string, params: object, signal: AbortSignal, evaluatedPath?: string) =>
-    isOurs(proxy, session.agent, method)
+  const ask = (method: string, params: object & { readonly terminalId?: unknown }, signal: AbortSignal, evaluatedPath?: string) =>
+    isOurs(proxy, session, method, params.terminalId)
       ? unless(signal, served(proxy, session, session.roots ?? roots, method, { sessionId: session.publicId, ...params }, evaluatedPath))
       : askClient(proxy, method, { sessionId: session.publicId, ...params }, signal);
   return {
@@ -106,7 +106,7 @@ function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 /** The session has ended: releases the terminals of its tools at the client. */
 export function releaseTerminals(proxy: Parts<'context' | 'pool' | 'requests'>, session: Session): void {
   for (const terminalId of session.usedServers?.terminals ?? [])
-    if (!isOurs(proxy, session.agent, 'terminal/release'))
+    if (!isOurs(proxy, session, 'terminal/release', terminalId))
       proxy.requests.send('terminal/release', JSON.stringify({ sessionId: session.publicId, terminalId }));
   session.usedServers?.terminals.clear();
 }

@@ -12,62 +12,74 @@ import { unsupportedIn } from './unsupported-content.ts';
 
 const MAX_WAITING = 16;
 
-type Waiting = {
+type Held = {
   readonly request: ClientRequest;
   frame: Frame;
   /** Brings the frame into the session again, as if it had just arrived. */
   readonly enter: (frame: Frame) => void;
+  /** The agent is asked to take it into the running turn, and has not answered. Otherwise it waits. */
+  isOffered: boolean;
 };
 
-/** The prompts of one session that wait for its turn, and those that have joined it. */
+/** The prompts of one session that the agent does not have yet, and those that have joined its turn. */
 export class PromptQueue {
-  #waiting: Waiting[] = [];
+  /** In the order in which they arrived. */
+  #held: Held[] = [];
   /** They get the answer of the turn that they have joined. */
   readonly #joined = new Set<ClientRequest>();
   /** The prompt that left the queue last: it does not wait again behind the others, and the next one follows its answer. */
   #released: ClientRequest | undefined;
 
   /** Without those that the client has withdrawn meanwhile. */
-  get waiting(): readonly Waiting[] {
-    this.#waiting = this.#waiting.filter(({ request }) => !request.isAnswered);
-    return this.#waiting;
+  get #open(): readonly Held[] {
+    this.#held = this.#held.filter(({ request }) => !request.isAnswered);
+    return this.#held;
+  }
+  get waiting(): readonly Held[] {
+    return this.#open.filter(({ isOffered }) => !isOffered);
+  }
+  get isEmpty(): boolean {
+    return this.#open.length === 0;
   }
   get bytes(): number {
-    return this.#waiting.reduce((sum, { frame }) => sum + frame.end - frame.start, 0);
+    return this.#held.reduce((sum, { frame }) => sum + frame.end - frame.start, 0);
   }
   isReleased(request: ClientRequest): boolean {
     return this.#released === request;
   }
+  /** No prompt overtakes one that is offered to the agent. */
   get mayRelease(): boolean {
-    return this.#released?.isAnswered !== false && this.waiting.length > 0;
+    return this.#released?.isAnswered !== false && this.#open[0]?.isOffered === false;
   }
-  add(waiting: Waiting): void {
-    if (!this.isReleased(waiting.request)) return void this.#waiting.push(waiting);
+  add(held: Held): void {
+    if (!this.isReleased(held.request)) return void this.#held.push(held);
     // Another turn has begun before it could.
     this.#released = undefined;
-    this.#waiting.unshift(waiting);
+    this.#held.unshift(held);
   }
   /** The prompt that waited longest. */
-  release(): Waiting | undefined {
-    const [next] = this.waiting;
-    this.#waiting = this.#waiting.slice(1);
+  release(): Held | undefined {
+    const [next] = this.#open;
+    this.#held = this.#held.slice(1);
     this.#released = next?.request;
     return next;
   }
-  /** All of them, in order. */
-  releaseAll(): readonly Waiting[] {
+  /** All that wait, in order. */
+  releaseAll(): readonly Held[] {
     const all = this.waiting;
-    this.#waiting = [];
+    this.#held = this.#held.filter(({ isOffered }) => isOffered);
     return all;
   }
-  /** Removes and returns those that have joined the turn, and those that wait and are not kept; the caller answers them. */
+  /** Removes and returns those that have joined the turn, and the others that are not kept; the caller answers them. */
   takeAll(isKept: (request: ClientRequest) => boolean = () => false): readonly ClientRequest[] {
-    const { waiting } = this;
-    this.#waiting = waiting.filter(({ request }) => isKept(request));
-    return [...this.takeJoined(), ...waiting.flatMap(({ request }) => (isKept(request) ? [] : [request]))];
+    const open = this.#open;
+    this.#held = open.filter(({ request }) => isKept(request));
+    return [...this.takeJoined(), ...open.flatMap(({ request }) => (isKept(request) ? [] : [request]))];
   }
-  join(request: ClientRequest): void {
-    this.#joined.add(request);
+  /** The agent has taken an offered prompt into its turn. */
+  join(held: Held): void {
+    this.#held = this.#held.filter((other) => other !== held);
+    this.#joined.add(held.request);
   }
   get joined(): number {
     return this.#joined.size;
@@ -89,16 +101,16 @@ export function holdPrompt(
 ): boolean {
   const { queued, agent } = session;
   const isRunning = session.turns.size > 0;
-  if (!isRunning && (queued === undefined || queued.isReleased(request) || queued.waiting.length === 0)) return false;
+  if (!isRunning && (queued === undefined || queued.isReleased(request) || queued.isEmpty)) return false;
   const how = whileRunning(wantedFor(proxy, session), agent.handshake?.result);
   switch (how === 'steer' && !isRunning ? 'queue' : how) {
     case 'pass':
       return false;
     case 'queue':
-      queue(proxy, session, { request, frame: detach(frame), enter });
+      queue(proxy, session, { request, frame: detach(frame), enter, isOffered: false });
       return true;
     case 'steer':
-      steer(proxy, session, { request, frame: detach(frame), enter });
+      steer(proxy, session, { request, frame: detach(frame), enter, isOffered: true });
       return true;
     case 'refuse':
       proxy.client.fail(request, failure('TURN_RUNNING', [agent.name], { agent: agent.name }));
@@ -111,17 +123,20 @@ function wantedFor({ context, pool }: Parts<'context' | 'pool'>, { agent }: Sess
   return agent.spec.whileRunning ?? (pool.single && !context.queuesPrompts ? 'pass' : 'queue');
 }
 
-function queue(proxy: Parts<'context' | 'pool' | 'client'>, session: Session, waiting: Waiting): void {
-  const { name } = session.agent;
+function queue(proxy: Parts<'context' | 'pool' | 'client'>, session: Session, held: Held): void {
   session.queued ??= new PromptQueue();
-  const { frame, request } = waiting;
-  if (session.queued.waiting.length >= MAX_WAITING)
-    return proxy.client.fail(request, failure('PROMPT_QUEUE_FULL', [name, MAX_WAITING], { agent: name }));
+  const { frame, request } = held;
+  if (session.queued.waiting.length >= MAX_WAITING) return refuseOne(proxy, session, request);
   const { maxQueueBytes } = proxy.context;
+  const { name } = session.agent;
   if (session.queued.bytes + frame.end - frame.start > maxQueueBytes)
     return proxy.client.fail(request, failure('SESSION_BACKLOG', [name, maxQueueBytes], { agent: name }));
-  session.queued.add(waiting);
+  session.queued.add(held);
   startNext(proxy, session);
+}
+
+function refuseOne({ client }: Parts<'client'>, { agent: { name } }: Session, request: ClientRequest): void {
+  client.fail(request, failure('PROMPT_QUEUE_FULL', [name, MAX_WAITING], { agent: name }));
 }
 
 /** A request has been answered: once its session has no turn, the next prompt goes on, behind everything that the end of a turn does. */
@@ -136,29 +151,33 @@ export function startNext(proxy: Parts<'context' | 'pool'>, session: Session): v
 }
 
 /** Asks the agent to take the prompt into its turn. It answers that there is no turn any more, or that it cannot: then the prompt waits. */
-function steer(proxy: Parts<'context' | 'pool' | 'client'>, session: Session, waiting: Waiting): void {
-  const { request, frame } = waiting;
+function steer(proxy: Parts<'context' | 'pool' | 'client'>, session: Session, held: Held): void {
+  const { request, frame } = held;
   const { agent, nativeId } = session;
   const prompt = memberAt(frame.bytes, frame.body, 'prompt');
   // Content that the agent does not support is refused or described when its turn comes.
-  if (!prompt || unsupportedIn(agent, frame)) return queue(proxy, session, waiting);
+  if (!prompt || unsupportedIn(agent, frame)) return queue(proxy, session, { ...held, isOffered: false });
+  session.queued ??= new PromptQueue();
+  const { queued } = session;
+  queued.add(held);
   const idle = '"_meta":{"steering":{"idleBehavior":"promptRequired"}}';
   const params = `{"sessionId":${JSON.stringify(nativeId)},"prompt":${textOf(frame.bytes, prompt)},${idle}}`;
   agent.request('_session/steering', params, {
-    onFail: () => otherwise(),
+    onFail: wait,
     onAnswer(answer) {
-      if (request.isAnswered) return; // withdrawn meanwhile
+      if (request.isAnswered) return; // withdrawn or cancelled meanwhile
       const outcome = answer.outcome === 'result' ? stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'outcome')) : undefined;
-      if (outcome === 'promptRequired') return waiting.enter(frame);
-      if (outcome !== 'injected' && outcome !== 'startedNewTurn') return otherwise();
-      session.queued ??= new PromptQueue();
-      session.queued.join(request);
+      if (outcome !== 'injected' && outcome !== 'startedNewTurn') return wait();
+      queued.join(held);
       proxy.context.multiplexer?.promptBegan(request.idText, frame);
       if (session.turns.size === 0) endJoined(proxy, session, 'end_turn');
     },
   });
-  function otherwise(): void {
-    if (!request.isAnswered) queue(proxy, session, waiting);
+  /** In its place. Without a turn it begins one now. */
+  function wait(): void {
+    held.isOffered = false;
+    if (!request.isAnswered && queued.waiting.length > MAX_WAITING) return refuseOne(proxy, session, request);
+    startNext(proxy, session);
   }
 }
 

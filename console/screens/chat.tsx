@@ -1,14 +1,14 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { WaitingChanges } from '../components/changes/waiting.tsx';
+import { Composer } from '../components/composer/composer.tsx';
+import { Queued } from '../components/composer/queued.tsx';
 import { place, short } from '../components/controls/format.ts';
 import { Icon } from '../components/controls/icon.tsx';
 import { Problem } from '../components/controls/problem.tsx';
 import { save } from '../components/controls/save.ts';
-import { Composer } from '../components/conversation/composer.tsx';
 import { Items } from '../components/conversation/items.tsx';
 import { Pickers } from '../components/conversation/pickers.tsx';
-import { Queued } from '../components/conversation/queued.tsx';
 import { SessionMenu } from '../components/conversation/session-menu.tsx';
 import { Elsewhere, RequestCard } from '../components/requests/request.tsx';
 import { ask, status } from '../socket.ts';

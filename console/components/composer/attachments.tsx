@@ -5,8 +5,8 @@ import type { Accepts } from '../../../src/console/protocol/conversation.ts';
 import type { PromptBlock } from '../../../src/console/protocol/sessions.ts';
 import { Dialog } from '../controls/dialog.tsx';
 import { Icon } from '../controls/icon.tsx';
+import { BlockView } from '../conversation/content.tsx';
 import { type Attached, refusalOf, sizeOf } from './attach.ts';
-import { BlockView } from './content.tsx';
 
 type Props = { readonly attached: readonly Attached[]; readonly accepts: Accepts; readonly set: (attached: readonly Attached[]) => void };
 

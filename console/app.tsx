@@ -1,33 +1,72 @@
 // The layout around the screens: navigation, recent sessions, pending requests.
 import type { ComponentChildren, VNode } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ago } from './components/controls/format.ts';
 import { Icon } from './components/controls/icon.tsx';
 import { ConfirmLink } from './components/controls/link.tsx';
-import { route, toSession } from './route.ts';
+import { type Route, route, toSession } from './route.ts';
 import { SCREENS, screenOf } from './screens.ts';
-import { refusal, status } from './socket.ts';
-import { isReady, newestFirst, requests, version } from './state.ts';
+import { notice, refusal, status } from './socket.ts';
+import { isReady, newestFirst, requests, sessions, version } from './state.ts';
 
 export function App(): VNode {
+  const main = useRef<HTMLElement>(null);
+  const title = titleOf(route.value);
   const waiting = requests.value.length;
   useEffect(() => {
-    document.title = waiting === 0 ? 'Switchboard' : `(${waiting}) Switchboard`;
-  }, [waiting]);
+    document.title = waiting === 0 ? title : `(${waiting}) ${title}`;
+  }, [waiting, title]);
   if (status.value === 'out') return <Out />;
   return (
     <div class={`app on-${route.value.screen || 'sessions'}`}>
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+        Skip to the main part
+      </button>
       <Side />
-      <main>
+      <main ref={main} tabIndex={-1}>
         {status.value === 'lost' && (
           <p class="lost" role="status">
             Connection lost. Reconnecting… Nothing is lost while switchboard still runs.
           </p>
         )}
+        {notice.value !== '' && (
+          <p class="lost" role="status">
+            {notice.value}{' '}
+            <button type="button" class="quiet" onClick={() => (notice.value = '')}>
+              OK
+            </button>
+          </p>
+        )}
         {isReady.value ? <Here /> : <p class="quiet-text centred">Connecting…</p>}
       </main>
       <ConfirmLink />
+      <Announced />
     </div>
+  );
+}
+
+/** Names the session and its agent, or the screen. */
+function titleOf({ screen, rest }: Route): string {
+  const row = screen === 'session' ? sessions.value.get(rest) : undefined;
+  if (row) return `${row.title || 'New session'} · ${row.agent} – Switchboard`;
+  const { label, name } = screenOf(screen);
+  return name === 'new' ? 'New session – Switchboard' : label === undefined || name === '' ? 'Switchboard' : `${label} – Switchboard`;
+}
+
+/** Tells screen readers of each new request, on every screen. */
+function Announced(): VNode {
+  const [text, setText] = useState('');
+  const known = useRef<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    const fresh = requests.value.filter(({ requestId }) => !known.current.has(requestId));
+    known.current = new Set(requests.value.map(({ requestId }) => requestId));
+    const [first] = fresh;
+    if (first) setText(`${first.agent} asks: ${first.title}${fresh.length > 1 ? `, and ${fresh.length - 1} more` : ''}`);
+  }, [requests.value]);
+  return (
+    <p class="hidden" aria-live="assertive" data-announced>
+      {text}
+    </p>
   );
 }
 
@@ -85,7 +124,10 @@ function Side(): VNode {
 function Place({ to, icon, isHere, children }: { to: string; icon: string; isHere: boolean; children: ComponentChildren }): VNode {
   const element = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
-    if (isHere) element.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    const { current } = element;
+    const list = current?.parentElement;
+    // Not scrollIntoView: the next Tab would start here, instead of at the top of the page.
+    if (isHere && list) list.scrollLeft = current.offsetLeft - list.offsetLeft - (list.clientWidth - current.clientWidth) / 2;
   }, [isHere]);
   return (
     <a class="place" ref={element} href={to} aria-current={isHere ? 'page' : undefined}>

@@ -14,7 +14,7 @@ export type Screen = {
   readonly Show: Shown | Later<{ readonly rest: string }>;
 };
 
-const Chat = later(() => import('./screens/chat.tsx').then((loaded) => loaded.Chat), 'content', 'request', 'chat');
+const Chat = later(() => import('./screens/chat.tsx').then((loaded) => loaded.Chat), 'content', 'request', 'chat', 'composer');
 
 export const SCREENS: readonly Screen[] = [
   { name: '', label: 'Sessions', icon: 'sessions', Show: Sessions },

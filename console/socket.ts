@@ -6,6 +6,8 @@ import type { Actions, Failure, FromPage, FromServer, Hello, Topics } from '../s
 export const status = signal<'connecting' | 'open' | 'lost' | 'out'>('connecting');
 /** Why the page has no access. */
 export const refusal = signal('');
+/** Something to tell the user once. */
+export const notice = signal('');
 /** This page's id in answers. */
 export const pageId = signal('');
 
@@ -39,14 +41,33 @@ let receive: (message: FromServer) => void = () => {};
 export async function connect(position: () => Omit<Hello, 'hello'>, listener: (message: FromServer) => void): Promise<void> {
   where = position;
   receive = listener;
-  const token = location.hash.slice(1);
-  if (/^[\w-]{43}$/.test(token)) {
-    history.replaceState(null, '', location.pathname); // keep the token off the screen and out of the history
-    const problem = await enter(token);
-    // A used link may be open in a tab that already has access.
-    if (problem !== undefined && localStorage.getItem(PAGE_KEY) === null) return out(problem);
-  }
+  const problem = await takeToken();
+  // A used link may be open in a tab that already has access.
+  if (problem !== undefined && localStorage.getItem(PAGE_KEY) === null) return out(problem);
+  if (problem !== undefined) notice.value = `${problem} This browser already has access, so this is another view of the same console.`;
+  // A link that is opened in a tab of the console changes the address, but loads nothing.
+  addEventListener('hashchange', () => void renew());
   open();
+}
+
+/** Takes the token from the address, if there is one, and exchanges it. Returns a reason when that fails. */
+async function takeToken(): Promise<string | undefined> {
+  const token = location.hash.slice(1);
+  if (!/^[\w-]{43}$/.test(token)) return undefined;
+  history.replaceState(null, '', location.pathname); // keep the token off the screen and out of the history
+  return enter(token);
+}
+
+/** A fresh link gives a page without access its access back. */
+async function renew(): Promise<void> {
+  const isToken = /^#[\w-]{43}$/.test(location.hash);
+  if (!isToken) return;
+  const isOut = status.value !== 'open';
+  const problem = await takeToken();
+  if (problem === undefined && isOut)
+    location.reload(); // the page itself may be of an older version, too
+  else if (isOut) out(problem ?? '');
+  else notice.value = problem === undefined ? 'This tab already had access; the link is used up.' : `${problem} This tab has access.`;
 }
 
 /** Exchanges the token for a page key. Returns a reason when that fails. */

@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { AgentLoad, AgentTopics, HostTools, NetworkClient } from '../../src/console/protocol/agents.ts';
 import type { AgentRow } from '../../src/console/protocol/state.ts';
+import { STATE_LABELS, STEPS } from '../components/agents/labels.ts';
 import { Confirm } from '../components/controls/dialog.tsx';
 import { Fact } from '../components/controls/fact.tsx';
 import { amount, lasting, shownId } from '../components/controls/format.ts';
@@ -11,15 +12,6 @@ import { toSession } from '../route.ts';
 import { ask, subscribe } from '../socket.ts';
 import { agents, sessions } from '../state.ts';
 
-const STATE_LABELS: Readonly<Record<string, string>> = {
-  idle: 'not started',
-  starting: 'starting',
-  ready: 'running',
-  unhealthy: 'not responding',
-  unavailable: 'not available',
-  draining: 'ends',
-  stopped: 'stopped',
-};
 const NOT_RUNNING = ['idle', 'unavailable', 'stopped'];
 
 export function Agents(): VNode {
@@ -177,13 +169,6 @@ function Card({ row, load }: { readonly row: AgentRow; readonly load: AgentLoad 
     </article>
   );
 }
-
-const STEPS: Readonly<Record<string, string>> = {
-  offered: 'offered, not connected',
-  connected: 'connected',
-  listed: 'connected, tools listed',
-  called: 'connected, tools called',
-};
 
 function Tools({ hostTools }: { readonly hostTools: readonly HostTools[] }): VNode {
   return (

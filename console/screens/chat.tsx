@@ -1,14 +1,15 @@
-import type { VNode } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { RefObject, VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Usage } from '../../src/console/protocol/conversation.ts';
+import type { SessionRow } from '../../src/console/protocol/state.ts';
 import { WaitingChanges } from '../components/changes/waiting.tsx';
-import { Composer } from '../components/composer/composer.tsx';
+import { Composer, type ComposerHandle } from '../components/composer/composer.tsx';
 import { Queued } from '../components/composer/queued.tsx';
-import { place, short } from '../components/controls/format.ts';
+import { place, short, shownId } from '../components/controls/format.ts';
 import { Icon } from '../components/controls/icon.tsx';
 import { Problem } from '../components/controls/problem.tsx';
-import { save } from '../components/controls/save.ts';
-import { Items } from '../components/conversation/items.tsx';
 import { Pickers } from '../components/conversation/pickers.tsx';
+import { Scroll } from '../components/conversation/scroll.tsx';
 import { SessionMenu } from '../components/conversation/session-menu.tsx';
 import { Elsewhere, RequestCard } from '../components/requests/request.tsx';
 import { ask, status } from '../socket.ts';
@@ -23,85 +24,142 @@ export function Chat({ rest: sessionId }: { readonly rest: string }): VNode {
   const shown = conversation(sessionId);
   if (problem !== '') return <p class="problem">{problem}</p>;
   if (!shown) return <p class="quiet-text centred">…</p>;
+  if (!sessions.value.has(sessionId)) return <Unknown key={sessionId} sessionId={sessionId} />;
   return <Open key={sessionId} sessionId={sessionId} shown={shown} />;
+}
+
+/** The row of a new session arrives a moment after its conversation. */
+const ROW_ARRIVES_MS = 400;
+
+function Unknown({ sessionId }: { readonly sessionId: string }): VNode {
+  const [isSure, setSure] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSure(true), ROW_ARRIVES_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!isSure) return <p class="quiet-text centred">…</p>;
+  return (
+    <div class="empty">
+      <h1>There is no such session</h1>
+      <p>
+        No session has the id <code>{shownId(sessionId)}</code>. It was deleted, or it belongs to another switchboard.
+      </p>
+      <a class="button" href="#/">
+        All sessions
+      </a>
+    </div>
+  );
 }
 
 function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown: Shown }): VNode {
   void shown.around.value;
-  const [problem, setProblem] = useState('');
-  const { isRunning, options, commands, accepts, usage, items } = shown.conversation;
-  const row = sessions.value.get(sessionId);
+  const [isOver, setOver] = useState(false);
+  const follow = useRef(() => {});
+  const composer = useRef<ComposerHandle | undefined>(undefined);
+  const { isRunning, items } = shown.conversation;
+  const row = sessions.value.get(sessionId) as SessionRow;
   const mine = requests.value.filter((request) => request.sessionId === sessionId);
   const [request] = mine;
-  const isStored = row?.state === 'stored';
+  const isStored = row.state === 'stored';
+  const isHeld = row.isFromClient === true && !isStored;
+  const card = useRef<HTMLElement>(null);
+  const hasFiles = (event: DragEvent) => !isHeld && event.dataTransfer?.types.includes('Files') === true;
   return (
-    <div class="chat">
-      <header class="bar">
-        <a class="back narrow-only" href="#/" aria-label="Sessions">
-          <Icon name="back" />
-        </a>
-        <div class="about">
-          <h1 title={row?.title}>{row?.title || 'New session'}</h1>
-          <p>
-            <span class="chip">{row?.agent}</span> <span title={row?.cwd}>{place(row?.cwd ?? '')}</span>
-            {usage && (
-              <span title={`${usage.used} of ${usage.size} tokens of context`}>
-                {' · '}
-                <meter min={0} max={usage.size} value={usage.used} /> {short(usage.used)} / {short(usage.size)}
-                {usage.cost !== undefined && ` · ${usage.cost}`}
-              </span>
-            )}
-          </p>
-        </div>
-        <Pickers
-          sessionId={sessionId}
-          options={row?.isFromClient ? [] : options}
-          isBegun={items.some((item) => item.kind === 'message' && item.role === 'user')}
-        />
-        {items.length > 0 && (
-          <button
-            type="button"
-            class="quiet wide-only"
-            title="Save the transcript as Markdown"
-            onClick={() => void download(sessionId).catch((error: Error) => setProblem(error.message))}
-          >
-            Export
-          </button>
-        )}
-        {row && <SessionMenu row={row} />}
-        {!isStored && !row?.isFromClient && (
-          <button
-            type="button"
-            class="quiet"
-            title="Close the session (it stays in the list)"
-            onClick={() => void ask('close', { sessionId }).catch(() => {})}
-          >
-            Close
-          </button>
-        )}
-      </header>
-      <Scroll shown={shown} cwd={row?.cwd ?? ''} />
+    <div
+      class={isOver ? 'chat over' : 'chat'}
+      onDragOver={(event) => {
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={({ currentTarget, relatedTarget }) => {
+        if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) setOver(false);
+      }}
+      onDrop={(event) => {
+        setOver(false);
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        composer.current?.add(event.dataTransfer?.files ?? []);
+      }}
+    >
+      <Header row={row} shown={shown} />
+      <Scroll shown={shown} cwd={row.cwd} follow={follow} />
       <footer>
-        {request && <RequestCard key={request.requestId} request={request} isCurrent isInSession />}
+        {request && <RequestCard key={request.requestId} request={request} isCurrent isInSession card={card} leave={focusOf(composer)} />}
         {mine.length > 1 && <p class="quiet-text">{mine.length - 1} more pending</p>}
-        {!isRunning && <WaitingChanges sessionId={sessionId} cwd={row?.cwd ?? ''} />}
+        {!isRunning && <WaitingChanges sessionId={sessionId} cwd={row.cwd} />}
         <Elsewhere sessionId={sessionId} />
-        <Problem text={problem} />
         {isStored && items.length > 0 && <p class="quiet-text centred">From the transcript. Send a prompt to reopen the session.</p>}
         {!isStored && <Queued sessionId={sessionId} />}
-        {row?.isFromClient && !isStored ? (
+        {isHeld ? (
           <Held sessionId={sessionId} isRunning={isRunning} />
         ) : (
-          <Composer sessionId={sessionId} isRunning={isRunning} commands={commands} accepts={accepts} />
+          <Composer
+            shown={shown}
+            isRunning={isRunning}
+            handle={composer}
+            onSent={() => follow.current()}
+            toRequest={request && (() => card.current?.focus())}
+          />
         )}
       </footer>
     </div>
   );
 }
 
-async function download(sessionId: string): Promise<void> {
-  const { text } = await ask('export', { sessionId, format: 'md' });
-  save(`${sessionId}.md`, [text], 'text/markdown');
+const focusOf = (composer: RefObject<ComposerHandle | undefined>) => () => composer.current?.focus();
+
+function Header({ row, shown }: { readonly row: SessionRow; readonly shown: Shown }): VNode {
+  void shown.around.value;
+  const [problem, setProblem] = useState('');
+  const { sessionId } = row;
+  const { options, usage, items } = shown.conversation;
+  const attempt = (action: Promise<unknown>) => void action.catch((error: Error) => setProblem(error.message));
+  return (
+    <>
+      <header class="bar">
+        <a class="back narrow-only" href="#/" aria-label="Sessions">
+          <Icon name="back" />
+        </a>
+        <div class="about">
+          <h1 title={row.title}>{row.title || 'New session'}</h1>
+          <p>
+            <span class="chip">{row.agent}</span> <span title={row.cwd}>{place(row.cwd)}</span>
+            {usage && <Context usage={usage} />}
+          </p>
+        </div>
+        <Pickers
+          sessionId={sessionId}
+          options={row.isFromClient ? [] : options}
+          isBegun={items.some((item) => item.kind === 'message' && item.role === 'user')}
+        />
+        <SessionMenu row={row} hasItems={items.length > 0} attempt={attempt} />
+      </header>
+      <Problem text={problem} />
+    </>
+  );
+}
+
+/** From these shares on, the context is nearly full. */
+const HIGH = 0.75;
+const FULL = 0.9;
+
+function Context({ usage: { used, size, cost } }: { readonly usage: Usage }): VNode {
+  const share = size > 0 ? used / size : 0;
+  const level = share >= FULL ? 'full' : share >= HIGH ? 'high' : 'low';
+  const advice = level === 'full' ? '; the agent will soon compact or refuse' : '';
+  return (
+    <span
+      class={`context ${level}`}
+      title={`${used.toLocaleString()} of ${size.toLocaleString()} tokens of context are used (${Math.round(share * 100)} %)${advice}`}
+    >
+      {' · '}
+      <meter min={0} max={size} low={size * HIGH} high={size * FULL} optimum={0} value={used} aria-label="Context used" /> {short(used)} /{' '}
+      {short(size)}
+      {level !== 'low' && <b> {Math.round(share * 100)} %</b>}
+      {cost !== undefined && ` · ${cost}`}
+    </span>
+  );
 }
 
 /** A session of the attached editor, which is prompted there. */
@@ -116,43 +174,4 @@ function Held({ sessionId, isRunning }: { readonly sessionId: string; readonly i
       )}
     </div>
   );
-}
-
-/** Follows new entries unless the user has scrolled away. */
-function Scroll({ shown, cwd }: { readonly shown: Shown; readonly cwd: string }): VNode {
-  const box = useRef<HTMLDivElement>(null);
-  const inner = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
-  useLayoutEffect(() => {
-    const [element, content] = [box.current, inner.current];
-    if (!element || !content) return;
-    const stick = () => {
-      if (isAtEnd.current) element.scrollTop = element.scrollHeight;
-    };
-    const observer = new ResizeObserver(stick);
-    observer.observe(content);
-    observer.observe(element);
-    stick();
-    return () => observer.disconnect();
-  }, [shown]);
-  return (
-    <div
-      class="scroll"
-      ref={box}
-      tabIndex={0}
-      onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-        isAtEnd.current = scrollHeight - scrollTop - clientHeight < 40;
-      }}
-    >
-      <div class="items" ref={inner} role="log" aria-label="Conversation">
-        <Items shown={shown} cwd={cwd} />
-        <Busy shown={shown} />
-      </div>
-    </div>
-  );
-}
-
-function Busy({ shown }: { readonly shown: Shown }): VNode | null {
-  void shown.around.value;
-  return shown.conversation.isRunning ? <div class="busy" role="status" aria-label="The agent is working" /> : null;
 }

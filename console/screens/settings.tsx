@@ -2,6 +2,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Finding, Settings as Read } from '../../src/console/protocol/settings.ts';
+import { Copy } from '../components/controls/copy.tsx';
 import { Fact } from '../components/controls/fact.tsx';
 import { Icon } from '../components/controls/icon.tsx';
 import { Problem } from '../components/controls/problem.tsx';
@@ -18,6 +19,7 @@ export function Settings(): VNode {
       <div class="body settings">
         <Doctor />
         <ThisPage />
+        <OtherBrowser />
         <Configuration />
       </div>
     </div>
@@ -111,6 +113,35 @@ function ThisPage(): VNode {
         ))}
       </fieldset>
       <p class="dim">Stored in this browser.</p>
+    </section>
+  );
+}
+
+/** A link for another browser of this user. It works once. */
+function OtherBrowser(): VNode {
+  const [link, setLink] = useState('');
+  const [problem, setProblem] = useState('');
+  return (
+    <section aria-label="Another browser">
+      <h2>Another browser</h2>
+      <div class="buttons">
+        <button
+          type="button"
+          onClick={() =>
+            ask('link', {}).then(
+              (made) => setLink(made.link),
+              (error: Error) => setProblem(error.message),
+            )
+          }
+        >
+          Make a link
+        </button>
+        {link !== '' && <Copy label="Copy the link" text={() => link} />}
+        <span class="dim" role="status">
+          {link === '' ? 'Opens the console in another browser on this machine, once.' : 'Copy it and open it there. It works once.'}
+        </span>
+      </div>
+      <Problem text={problem} />
     </section>
   );
 }

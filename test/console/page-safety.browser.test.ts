@@ -97,4 +97,29 @@ describe('in the browser', () => {
     await page.goto(here.serving.origin);
     await page.getByText('Open the console with its link.').waitFor();
   });
+
+  test('a fresh link opened in a tab without access lets it in, and leaves the address bar; a used one in a tab with access says so', async () => {
+    await here.context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: here.serving.origin });
+    const inside = await here.open('#/settings');
+    await inside.getByRole('button', { name: 'Make a link' }).click();
+    await inside.getByRole('button', { name: 'Copy the link' }).click();
+    await inside.getByRole('button', { name: 'Copied' }).waitFor();
+    const link = await inside.evaluate<string>('navigator.clipboard.readText()');
+    const stranger = await (here.context.browser() as Browser).newContext();
+    onTestFinished(() => stranger.close());
+    const page = await stranger.newPage();
+    await page.goto(here.serving.origin);
+    await page.getByText('Open the console with its link.').waitFor();
+    // The browser keeps the page, because only the part after # changes.
+    await page.evaluate(`location.assign(${JSON.stringify(link)})`);
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+    expect(page.url()).not.toContain('#');
+    const second = await stranger.newPage();
+    await second.goto(link);
+    await second.getByText('The link is invalid or was already used. This browser already has access').waitFor();
+    await second.getByRole('heading', { name: 'Sessions' }).waitFor();
+    expect(second.url()).not.toContain('#');
+    await second.getByRole('button', { name: 'OK' }).click();
+    expect(await second.getByText('already has access').count()).toBe(0);
+  });
 });

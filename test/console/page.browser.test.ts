@@ -103,7 +103,7 @@ describe('in the browser', () => {
     const other = await open('#/inbox');
     await prompt(page, '/edit two.txt');
     await other.locator('.request-card', { hasText: 'Edit two.txt' }).waitFor();
-    await expect.poll(() => other.title()).toBe('(1) Switchboard');
+    await expect.poll(() => other.title()).toBe('(1) Requests – Switchboard');
     await page.locator('.request-card').waitFor();
     await other.getByRole('button', { name: 'Reject' }).click();
     await page.getByText('was answered elsewhere: Reject').waitFor();

@@ -98,7 +98,8 @@ describe('around a session', () => {
     await page.getByRole('combobox', { name: 'Agent' }).selectOption('builder');
     await page.locator('.attached .refused').waitFor();
     await prompt(page, 'look');
-    await page.getByText('Not sent. dot.png: this agent does not accept images.').waitFor();
+    await page.getByText('Not sent. Remove what the agent does not accept.').waitFor();
+    expect(await page.getByRole('list', { name: 'Not attached' }).innerText()).toBe('dot.png: this agent does not accept images');
     expect(await page.getByLabel('Prompt').inputValue()).toBe('look');
   });
 
@@ -265,19 +266,31 @@ describe('around a session', () => {
     await expect.poll(fromEnd).toBeLessThan(40);
     expect(await page.evaluate('window.moved')).toBeLessThan(0.1); // the limit for a good layout shift score
 
-    await page.locator('.scroll').evaluate((element) => element.scrollTo(0, 200));
-    await expect.poll(fromEnd).toBeGreaterThan(40);
+    // The user's own prompt is in sight, also when the user was further up.
+    const scrollUp = () => page.locator('.scroll').evaluate((element) => element.scrollTo(0, 200));
+    await scrollUp();
+    await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
+    await prompt(page, 'stream two');
+    await page.locator('.message.user', { hasText: 'stream two' }).waitFor();
+    await expect.poll(fromEnd).toBeLessThan(40);
+    await scrollUp();
+    const latest = page.getByRole('button', { name: 'jump to latest' });
+    await latest.waitFor();
     const top = () =>
       page
         .locator('.message.agent')
         .first()
         .evaluate((element) => element.getBoundingClientRect().top);
     const before = await top();
-    await prompt(page, 'stream two');
     const seen = new Set<number>();
     do seen.add(await top());
     while ((await page.locator('.end').count()) < 2);
     expect([...seen]).toEqual([before]);
+    // The button counts the entries that arrived meanwhile, and leads to them.
+    expect(Number.parseInt(await latest.innerText(), 10)).toBeGreaterThan(0);
+    await latest.click();
+    await expect.poll(fromEnd).toBeLessThan(40);
+    expect(await latest.count()).toBe(0);
     const words = (await page.locator('.message.agent').allTextContents()).join(' ');
     expect(words.match(/word \d+\.\d+/g)).toHaveLength(2 * 1200);
   });

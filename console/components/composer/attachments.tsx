@@ -67,6 +67,23 @@ export function Attachments({ attached, accepts, set }: Props): VNode | null {
   );
 }
 
+/** Files that were not attached, each with the reason. */
+export function Refusals({ refused, close }: { readonly refused: readonly string[]; readonly close: () => void }): VNode | null {
+  if (refused.length === 0) return null;
+  return (
+    <div class="problem refusals" role="alert">
+      <ul aria-label="Not attached">
+        {refused.map((why) => (
+          <li>{why}</li>
+        ))}
+      </ul>
+      <button type="button" class="quiet" aria-label="Dismiss" onClick={close}>
+        <Icon name="cross" />
+      </button>
+    </div>
+  );
+}
+
 const MAX_SHOWN = 20_000;
 
 function Seen({ block }: { readonly block: PromptBlock }): VNode {

@@ -1,39 +1,45 @@
 // The prompt field: text, slash commands, and the attachments that the agent accepts.
-import type { VNode } from 'preact';
+import type { RefObject, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Accepts, Command } from '../../../src/console/protocol/conversation.ts';
+import type { Command } from '../../../src/console/protocol/conversation.ts';
 import type { PromptBlock } from '../../../src/console/protocol/sessions.ts';
 import { ask } from '../../socket.ts';
-import { sessions } from '../../state.ts';
+import { type Shown, sessions } from '../../state.ts';
 import { AskText } from '../controls/ask-text.tsx';
 import { Icon } from '../controls/icon.tsx';
 import { ListBox } from '../controls/list-box.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { savedRule } from '../requests/rule.tsx';
 import { type Attached, attach, attachTitle, linkTo, refusalOf } from './attach.ts';
-import { Attachments } from './attachments.tsx';
+import { Attachments, Refusals } from './attachments.tsx';
+import { draftOf, rememberSent, setDraft } from './drafts.ts';
+import { useRecall } from './recall.ts';
 
-export function Composer(props: {
-  readonly sessionId: string;
+/** What the screen around the composer can do with it. */
+export type ComposerHandle = { add(files: Iterable<File>): void; focus(): void };
+
+type Props = {
+  readonly shown: Shown;
   readonly isRunning: boolean;
-  readonly commands: readonly Command[];
-  readonly accepts: Accepts;
-}): VNode {
-  const { sessionId, isRunning, commands, accepts } = props;
-  const [text, setText] = useState('');
-  const [attached, show] = useState<readonly Attached[]>([]);
+  readonly handle: RefObject<ComposerHandle | undefined>;
+  /** Called when a prompt was sent. */
+  readonly onSent: () => void;
+  /** Leaves the field for the pending request; undefined without one. */
+  readonly toRequest: (() => void) | undefined;
+};
+
+export function Composer({ shown, isRunning, handle, onSent, toRequest }: Props): VNode {
+  const { sessionId, commands, accepts } = shown.conversation;
+  const { text, attached } = draftOf(sessionId).value;
   const [problem, setProblem] = useState('');
-  const [isOver, setOver] = useState(false);
+  const [refused, setRefused] = useState<readonly string[]>([]);
   const [picked, setPicked] = useState(0);
   const [isLinking, setLinking] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  /** The current value: files are read asynchronously, and more may be added meanwhile. */
-  const queue = useRef<readonly Attached[]>([]);
-  const setAttached = (now: readonly Attached[]) => {
-    queue.current = now;
-    show(now);
-  };
+  const recall = useRecall(shown);
+  const setText = (now: string) => setDraft(sessionId, { text: now });
+  const setAttached = (now: readonly Attached[]) => setDraft(sessionId, { attached: now });
 
   const cwd = sessions.value.get(sessionId)?.cwd ?? '';
   const matching = /^\/\S*$/.test(text) ? commands.filter(({ name }) => `/${name}`.startsWith(text)).slice(0, 12) : [];
@@ -51,28 +57,34 @@ export function Composer(props: {
 
   async function add(files: Iterable<File>): Promise<void> {
     setProblem('');
+    setRefused([]);
     for (const file of files) {
-      const made = await attach(file, accepts, queue.current);
-      if (typeof made === 'string') setProblem(made);
-      else setAttached([...queue.current, made]);
+      // Files are read asynchronously, and more may be added meanwhile.
+      const made = await attach(file, accepts, draftOf(sessionId).value.attached);
+      if (typeof made === 'string') setRefused((before) => [...before, made]);
+      else setAttached([...draftOf(sessionId).value.attached, made]);
     }
   }
+  handle.current = { add: (files) => void add(files), focus: () => area.current?.focus() };
   async function send(): Promise<void> {
     const blocks: PromptBlock[] = [...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]), ...attached.map(({ block }) => block)];
     if (blocks.length === 0) return;
-    const refused = attached.map((one) => refusalOf(one, accepts)).find((why) => why !== undefined);
-    if (refused !== undefined) return setProblem(`Not sent. ${refused}.`);
+    const reasons = attached.map((one) => refusalOf(one, accepts)).filter((why) => why !== undefined);
+    setRefused(reasons);
+    if (reasons.length > 0) return setProblem('Not sent. Remove what the agent does not accept.');
     setProblem('');
+    recall.reset();
     try {
       const sent = ask('prompt', { sessionId, blocks });
-      setText('');
-      setAttached([]);
+      rememberSent(sessionId, blocks);
+      setDraft(sessionId, { text: '', attached: [] });
       if (savedRule.value?.sessionId === sessionId) savedRule.value = undefined;
+      onSent();
       await sent;
     } catch (error) {
       // Keep the prompt.
-      setText((now) => (now === '' ? text : now));
-      if (queue.current.length === 0) setAttached(attached);
+      const now = draftOf(sessionId).value;
+      setDraft(sessionId, { ...(now.text === '' && { text }), ...(now.attached.length === 0 && { attached }) });
       setProblem((error as Error).message);
     }
   }
@@ -92,23 +104,19 @@ export function Composer(props: {
     } else if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault();
       void send();
-    } else if (event.key === 'Escape') area.current?.blur();
+    } else if (event.key === 'Escape') {
+      if (toRequest) toRequest();
+      else area.current?.blur();
+    } else if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
+      const found = recall.step(event.key === 'ArrowUp' ? -1 : 1, text, area.current?.selectionEnd ?? 0);
+      if (found === undefined) return;
+      event.preventDefault();
+      setText(found);
+    }
   }
 
   return (
-    <div
-      class={isOver ? 'composer over' : 'composer'}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        void add(event.dataTransfer?.files ?? []);
-      }}
-    >
+    <div class="composer">
       <ListBox
         label="Commands"
         entries={matching}
@@ -120,6 +128,7 @@ export function Composer(props: {
           </>
         )}
       />
+      <Refusals refused={refused} close={() => setRefused([])} />
       <Attachments attached={attached} accepts={accepts} set={setAttached} />
       {isLinking && (
         <AskText
@@ -159,10 +168,11 @@ export function Composer(props: {
           rows={1}
           value={text}
           aria-label="Prompt"
-          placeholder={isRunning ? 'The agent is working. A prompt waits for the end of the turn.' : 'Ask, or type / for commands'}
+          placeholder={isRunning ? 'Next prompt; it waits for the end of the turn' : 'Ask, or type / for commands'}
           onInput={({ currentTarget }) => {
             setText(currentTarget.value);
             setPicked(0);
+            recall.reset();
           }}
           onKeyDown={pressed}
           onPaste={(event) => {

@@ -4,10 +4,13 @@ import { useEffect, useRef } from 'preact/hooks';
 /** A modal dialog; Escape closes it. */
 export function Dialog({
   title,
+  look,
   onClose,
   children,
 }: {
   readonly title: string;
+  /** A wider one. */
+  readonly look?: 'large';
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }): VNode {
@@ -18,7 +21,7 @@ export function Dialog({
     return () => dialog?.close();
   }, []);
   return (
-    <dialog ref={element} aria-label={title} onClose={onClose}>
+    <dialog ref={element} class={look} aria-label={title} onClose={onClose}>
       <h2>{title}</h2>
       {children}
     </dialog>

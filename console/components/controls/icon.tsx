@@ -28,6 +28,8 @@ const PATHS: Readonly<Record<string, string>> = {
   settings: 'M3 5h6M12 5h1M9 3.500h3v3h-3zM3 11h1M7 11h6M4 9.500h3v3h-3z',
   plus: 'M8 3v10M3 8h10',
   attach: 'M11.500 6.500l-4.800 4.800a1.800 1.800 0 0 1-2.500-2.500l5.200-5.200a2.700 2.700 0 0 1 3.900 3.900l-5.400 5.400',
+  down: 'M8 3v10M4 9l4 4 4-4',
+  copy: 'M5.500 5.500v-3h8v8h-3M2.500 5.500h8v8h-8z',
   send: 'M8 13v-10M4 7l4-4 4 4',
   stop: 'M4.500 4.500h7v7h-7z',
   pause: 'M5.500 3.500v9M10.500 3.500v9',

@@ -1,9 +1,11 @@
 // Renders ACP content: text, images, audio, resources, diffs, terminals.
 import type { VNode } from 'preact';
-import type { Block, ToolContent } from '../../../src/console/protocol/conversation.ts';
+import { useState } from 'preact/hooks';
+import type { About, Block, ToolContent } from '../../../src/console/protocol/conversation.ts';
 import { ask } from '../../socket.ts';
 import type { Shown } from '../../state.ts';
 import type { Place } from '../changes/apply.tsx';
+import { Dialog } from '../controls/dialog.tsx';
 import { Icon } from '../controls/icon.tsx';
 import { later } from '../controls/later.tsx';
 import { Link } from '../controls/link.tsx';
@@ -15,12 +17,66 @@ const Preview = later(() => import('./preview.tsx').then((loaded) => loaded.Prev
 
 /** `sessionId` enables previews of files in the session's directories. */
 export function BlockView({ block, sessionId }: { readonly block: Block; readonly sessionId?: string | undefined }): VNode {
+  if (!block.about) return <PlainBlock block={block} sessionId={sessionId} />;
+  return (
+    <div class="annotated">
+      <PlainBlock block={block} sessionId={sessionId} />
+      <AboutView about={block.about} />
+    </div>
+  );
+}
+
+const shortDate = (text: string): string => {
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? text : at.toLocaleDateString();
+};
+
+/** The agent's annotations, in a few words. */
+export function AboutView({ about }: { readonly about: About | undefined }): VNode | null {
+  if (!about) return null;
+  const { audience, priority, lastModified } = about;
+  const words = [
+    audience && `for ${audience.join(' and ')}`,
+    priority !== undefined && `priority ${priority}`,
+    lastModified !== undefined && `changed ${shortDate(lastModified)}`,
+  ].filter(Boolean);
+  return (
+    <small class="annotation" title="The agent’s annotations">
+      {words.join(' · ')}
+    </small>
+  );
+}
+
+function Picture({ source }: { readonly source: string }): VNode {
+  const [isLarge, setLarge] = useState(false);
+  return (
+    <>
+      <button type="button" class="picture" aria-label="Show the picture large" onClick={() => setLarge(true)}>
+        <img class="media" src={source} alt="from the conversation" />
+      </button>
+      {isLarge && (
+        <Dialog title="Picture" look="large" onClose={() => setLarge(false)}>
+          <div class="large-picture">
+            <img src={source} alt="from the conversation, large" />
+          </div>
+          <div class="buttons">
+            <button type="button" onClick={() => setLarge(false)}>
+              Close
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function PlainBlock({ block, sessionId }: { readonly block: Block; readonly sessionId?: string | undefined }): VNode {
   switch (block.type) {
     case 'text':
       return <Markdown text={block.text} />;
     case 'image':
       return /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/.test(block.mimeType) && block.data !== '' ? (
-        <img class="media" src={`data:${block.mimeType};base64,${block.data}`} alt="from the conversation" />
+        <Picture source={`data:${block.mimeType};base64,${block.data}`} />
       ) : (
         <span class="chip">image of type {block.mimeType || 'unknown'}</span>
       );

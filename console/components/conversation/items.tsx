@@ -2,12 +2,16 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Item } from '../../../src/console/protocol/conversation.ts';
-import type { Shown } from '../../state.ts';
+import { ask } from '../../socket.ts';
+import { type Shown, sessions } from '../../state.ts';
 import { Logins } from '../agents/logins.tsx';
+import { lastSent, setDraft } from '../composer/drafts.ts';
+import { lasting } from '../controls/format.ts';
 import { Icon } from '../controls/icon.tsx';
+import { Problem } from '../controls/problem.tsx';
 import { Compaction, Note, Plan, Subagent, Unknown } from './asides.tsx';
-import { BlockView } from './content.tsx';
-import { Markdown } from './markdown.tsx';
+import { Raw } from './content.tsx';
+import { Message } from './message.tsx';
 import { Tool } from './tool.tsx';
 
 type Of<Kind extends Item['kind']> = Extract<Item, { kind: Kind }>;
@@ -19,7 +23,9 @@ export function Items({ shown, cwd }: { readonly shown: Shown; readonly cwd: str
     <>
       {dropped > 0 && <p class="quiet-text centred">{dropped} earlier entries are only in the transcript.</p>}
       {items.map((item) => (
-        <One key={item.id} item={item} shown={shown} cwd={cwd} />
+        <div class="item" key={item.id} data-item={item.id}>
+          <One item={item} shown={shown} cwd={cwd} />
+        </div>
       ))}
     </>
   );
@@ -50,59 +56,9 @@ function One({ item, shown, cwd }: { readonly item: Item; readonly shown: Shown;
     case 'note':
       return <Note item={item} />;
     case 'end':
-      return <End item={item} />;
+      return <End item={item} shown={shown} />;
   }
 }
-
-function Message({ item: { role, text, blocks }, sessionId }: { readonly item: Of<'message'>; readonly sessionId: string }): VNode {
-  if (role === 'thought')
-    return (
-      <details class="thought">
-        <summary>
-          <Icon name="thought" /> {firstLine(text)}
-        </summary>
-        <Markdown text={text} />
-      </details>
-    );
-  const draw = (text: string) => (role === 'user' ? <div class="plain">{text}</div> : <Markdown text={text} />);
-  return (
-    <article class={`message ${role}`} aria-label={role === 'user' ? 'You' : 'Agent'}>
-      {text !== '' && <Long text={text} draw={draw} />}
-      {blocks.map((block) => (
-        <BlockView block={block} sessionId={role === 'user' ? undefined : sessionId} />
-      ))}
-    </article>
-  );
-}
-
-const LONGEST = 100_000;
-const EDGE = 20_000;
-
-/**
- * The browser lays out a text of megabytes again with everything after it, which takes seconds. Show its beginning and end until the user
- * wants it all.
- */
-function Long({ text, draw }: { readonly text: string; readonly draw: (text: string) => VNode }): VNode {
-  const [isWhole, setWhole] = useState(false);
-  if (isWhole || text.length <= LONGEST) return draw(text);
-  return (
-    <>
-      {draw(text.slice(0, EDGE))}
-      <p class="quiet-text centred">
-        {(text.length - 2 * EDGE).toLocaleString()} characters omitted.{' '}
-        <button type="button" class="quiet" onClick={() => setWhole(true)}>
-          Show all
-        </button>
-      </p>
-      {draw(text.slice(-EDGE))}
-    </>
-  );
-}
-
-const firstLine = (text: string): string => {
-  const line = text.trim().split('\n', 1)[0] ?? '';
-  return line.length > 100 ? `${line.slice(0, 99)}…` : line;
-};
 
 const REASONS: Readonly<Record<string, string>> = {
   end_turn: '',
@@ -112,7 +68,11 @@ const REASONS: Readonly<Record<string, string>> = {
   max_turn_requests: 'Stopped: the turn’s request limit was reached. Ask the agent to continue.',
 };
 
-function End({ item: { stopReason, error, hint, logins } }: { readonly item: Of<'end'> }): VNode {
+/** Turns shorter than this do not say how long they took. */
+const LONG_TURN_MS = 2000;
+
+function End({ item, shown }: { readonly item: Of<'end'>; readonly shown: Shown }): VNode {
+  const { stopReason, error, data, hint, logins } = item;
   if (error !== undefined)
     return (
       <div class="failure" role="alert">
@@ -120,10 +80,49 @@ function End({ item: { stopReason, error, hint, logins } }: { readonly item: Of<
         <div>
           <pre>{error}</pre>
           {hint !== undefined && <p>{hint}</p>}
+          {data !== undefined && <Raw name="Error data" text={data} />}
           {logins && <Logins methods={logins} done="You are logged in. Send the prompt again." />}
+          <Retry item={item} shown={shown} />
         </div>
       </div>
     );
-  const text = REASONS[stopReason ?? ''] ?? `Stopped: ${stopReason ?? 'no reason given'}`;
+  const reason = REASONS[stopReason ?? ''] ?? `Stopped: ${stopReason ?? 'no reason given'}`;
+  const took = durationOf(item, shown);
+  const text = [reason, took].filter((part) => part !== '').join(' · ');
   return <div class={text === '' ? 'end' : 'end told'}>{text}</div>;
+}
+
+/** How long the turn took, if that is worth saying. */
+function durationOf({ id, at }: Of<'end'>, { conversation: { items } }: Shown): string {
+  const prompt = items.findLast((one) => one.id < id && one.kind === 'message' && one.role === 'user') as Of<'message'> | undefined;
+  if (at === undefined || prompt?.at === undefined || at - prompt.at < LONG_TURN_MS) return '';
+  return lasting(at - prompt.at);
+}
+
+/** Sends the failed prompt again. A page that did not send it has only its shown text, which the user checks before sending it. */
+function Retry({ item, shown }: { readonly item: Of<'end'>; readonly shown: Shown }): VNode | null {
+  const [problem, setProblem] = useState('');
+  void shown.list.value;
+  const { sessionId, items, isRunning } = shown.conversation;
+  const prompt = items.findLast((one) => one.id < item.id && one.kind === 'message' && one.role === 'user') as Of<'message'> | undefined;
+  const isLast = !items.some((one) => one.id > item.id && (one.kind === 'end' || one.kind === 'message'));
+  const row = sessions.value.get(sessionId);
+  if (!isLast || isRunning || !prompt || row?.isFromClient) return null;
+  const blocks = lastSent(sessionId);
+  return (
+    <>
+      <div class="buttons">
+        {blocks ? (
+          <button type="button" onClick={() => ask('prompt', { sessionId, blocks }).catch((failed: Error) => setProblem(failed.message))}>
+            <Icon name="restart" /> Try again
+          </button>
+        ) : (
+          <button type="button" onClick={() => setDraft(sessionId, { text: prompt.text })}>
+            <Icon name="edit" /> Edit and send again
+          </button>
+        )}
+      </div>
+      <Problem text={problem} />
+    </>
+  );
 }

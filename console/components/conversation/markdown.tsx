@@ -1,6 +1,7 @@
 // Renders Markdown as elements, never as HTML: nothing is parsed as markup, so nothing needs sanitising.
 import { Component, type ComponentChildren, type VNode } from 'preact';
 import { Code } from '../changes/code.tsx';
+import { Copy } from '../controls/copy.tsx';
 import { Link } from '../controls/link.tsx';
 
 /** Complete blocks no longer change while the text grows, and are not rendered again. */
@@ -174,6 +175,7 @@ function CodeBlock({ text, language }: { readonly text: string; readonly languag
   return (
     <figure class="code">
       {language !== '' && <figcaption>{language}</figcaption>}
+      <Copy label="Copy the code" text={() => text} />
       <pre>
         <code>
           <Code text={text} language={language} />

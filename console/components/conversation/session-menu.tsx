@@ -1,33 +1,56 @@
-// Session actions besides prompting, if its agent supports them.
+// Session actions besides prompting: its agent, export, close, and what the agent supports.
 import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { SessionRow } from '../../../src/console/protocol/state.ts';
 import { go, toSession } from '../../route.ts';
 import { ask } from '../../socket.ts';
 import { agents } from '../../state.ts';
+import { AgentPanel } from '../agents/agent-panel.tsx';
 import { AskText } from '../controls/ask-text.tsx';
 import { Confirm } from '../controls/dialog.tsx';
-import { Problem } from '../controls/problem.tsx';
+import { Icon } from '../controls/icon.tsx';
+import { save } from '../controls/save.ts';
 
-export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null {
-  const [open, setOpen] = useState<'rename' | 'delete'>();
-  const [problem, setProblem] = useState('');
+type Props = {
+  readonly row: SessionRow;
+  readonly hasItems: boolean;
+  /** Shows the error of an action that failed. */
+  readonly attempt: (action: Promise<unknown>) => void;
+};
+
+export function SessionMenu({ row, hasItems, attempt }: Props): VNode {
+  const [open, setOpen] = useState<'rename' | 'delete' | 'agent'>();
   const menu = useRef<HTMLDetailsElement>(null);
   const { sessionId, title } = row;
   const can = new Set(agents.value.find(({ name }) => name === row.agent)?.capabilities);
-  const isAble = (what: string) => can.has(`sessionCapabilities.${what}`);
-  if (row.isFromClient || !['title', 'fork', 'delete'].some(isAble)) return null;
+  const isAble = (what: string) => !row.isFromClient && can.has(`sessionCapabilities.${what}`);
   const choose = (action: () => void) => () => {
     menu.current?.removeAttribute('open');
-    setProblem('');
     action();
   };
-  const attempt = (action: () => Promise<void>) => void action().catch((error: Error) => setProblem(error.message));
   const close = () => setOpen(undefined);
+  const exportAll = choose(() => attempt(download(sessionId)));
+  const end = choose(() => attempt(ask('close', { sessionId })));
+  const canClose = row.state !== 'stored' && !row.isFromClient;
+  const hasMore = ['title', 'fork', 'delete'].some(isAble);
   return (
     <>
+      <button type="button" class="quiet" title="Output on stderr, host tools and state of the agent" onClick={() => setOpen('agent')}>
+        <Icon name="agents" /> <span class="wide-only">Agent</span>
+        <span class="hidden narrow-only">Agent</span>
+      </button>
+      {hasItems && (
+        <button type="button" class="quiet wide-only" title="Save the transcript as Markdown" onClick={exportAll}>
+          Export
+        </button>
+      )}
+      {canClose && (
+        <button type="button" class="quiet wide-only" title="Close the session (it stays in the list)" onClick={end}>
+          Close
+        </button>
+      )}
       <details
-        class="menu"
+        class={hasMore ? 'menu' : 'menu narrow-only'}
         ref={menu}
         onKeyDown={({ key }) => {
           if (key === 'Escape') menu.current?.removeAttribute('open');
@@ -37,6 +60,16 @@ export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null
           ⋯
         </summary>
         <div class="choices">
+          {hasItems && (
+            <button type="button" class="quiet narrow-only" onClick={exportAll}>
+              Export
+            </button>
+          )}
+          {canClose && (
+            <button type="button" class="quiet narrow-only" onClick={end}>
+              Close
+            </button>
+          )}
           {isAble('title') && (
             <button type="button" class="quiet" onClick={choose(() => setOpen('rename'))}>
               Rename
@@ -47,7 +80,7 @@ export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null
               type="button"
               class="quiet"
               title="Starts another session from this conversation"
-              onClick={choose(() => attempt(async () => go(toSession((await ask('fork', { sessionId })).sessionId))))}
+              onClick={choose(() => attempt(ask('fork', { sessionId }).then((forked) => go(toSession(forked.sessionId)))))}
             >
               Fork
             </button>
@@ -59,7 +92,7 @@ export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null
           )}
         </div>
       </details>
-      <Problem text={problem} />
+      {open === 'agent' && <AgentPanel row={row} close={close} />}
       {open === 'rename' && (
         <AskText
           title="Rename the session"
@@ -67,7 +100,7 @@ export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null
           confirmLabel="Rename"
           value={title}
           maxLength={400}
-          take={(name) => attempt(async () => void (await ask('rename', { sessionId, title: name })))}
+          take={(name) => attempt(ask('rename', { sessionId, title: name }))}
           close={close}
         />
       )}
@@ -78,10 +111,7 @@ export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null
           look="danger"
           action={() => {
             close();
-            attempt(async () => {
-              await ask('delete', { sessionId });
-              go('#/');
-            });
+            attempt(ask('delete', { sessionId }).then(() => go('#/')));
           }}
           close={close}
         >
@@ -90,4 +120,9 @@ export function SessionMenu({ row }: { readonly row: SessionRow }): VNode | null
       )}
     </>
   );
+}
+
+async function download(sessionId: string): Promise<void> {
+  const { text } = await ask('export', { sessionId, format: 'md' });
+  save(`${sessionId}.md`, [text], 'text/markdown');
 }

@@ -13,6 +13,8 @@ type ToolItem = Extract<Item, { kind: 'tool' }>;
 export function Tool({ item, shown, cwd }: { item: ToolItem; version: number; shown: Shown; cwd: string }): VNode {
   const { title, toolKind = 'other', status = 'pending', content = [], locations = [], input, output, toolCallId } = item;
   const { sessionId } = shown.conversation;
+  const isUnfinished = status === 'pending' || status === 'in_progress';
+  const ending = isUnfinished ? endOf(item, shown) : undefined;
   const isTelling = content.some(({ type }) => type === 'diff' || type === 'terminal');
   // The request card shows it while it is pending.
   const isAsked = requests.value.some((request) => request.sessionId === sessionId && request.toolCallId === toolCallId);
@@ -24,7 +26,13 @@ export function Tool({ item, shown, cwd }: { item: ToolItem; version: number; sh
       <Icon name={toolKind} />
       <span class="title">{title ?? toolCallId}</span>
       {locations.length > 0 && <span class="where">{[...new Set(locations)].map((path) => shortened(path, cwd)).join(', ')}</span>}
-      <span class={`status ${status}`}>{STATUS[status] ?? status}</span>
+      {ending === undefined ? (
+        <span class={`status ${status}`}>{STATUS[status] ?? status}</span>
+      ) : (
+        <span class="status ended" title="The turn ended before the agent reported the end of this call">
+          {ending}
+        </span>
+      )}
     </>
   );
   if (!hasMore)
@@ -45,4 +53,13 @@ export function Tool({ item, shown, cwd }: { item: ToolItem; version: number; sh
       </div>
     </details>
   );
+}
+
+/** How an unfinished call ended: with its turn. Undefined while the turn runs. */
+function endOf({ id }: ToolItem, shown: Shown): string | undefined {
+  void shown.around.value; // changes when a turn begins or ends
+  const { items, isRunning } = shown.conversation;
+  const end = items.find((item) => item.kind === 'end' && item.id > id);
+  if (end?.kind === 'end') return end.stopReason === 'cancelled' ? 'cancelled' : 'not finished';
+  return isRunning ? undefined : 'not finished';
 }

@@ -1,6 +1,6 @@
 // A permission request: exactly what the agent wants to do, answered by button or key. Keys are ignored while the user types.
-import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import type { RefObject, VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PendingRequest } from '../../../src/console/protocol/state.ts';
 import { toSession } from '../../route.ts';
 import { ask } from '../../socket.ts';
@@ -29,12 +29,20 @@ export function RequestCard({
   request,
   isCurrent,
   isInSession,
+  card,
+  leave,
 }: {
   request: PendingRequest;
   isCurrent: boolean;
   isInSession?: boolean;
+  /** Set to the card's element. */
+  card?: RefObject<HTMLElement | null>;
+  /** Focuses what comes after the card, once the request is answered. */
+  leave?: () => void;
 }): VNode {
   const [problem, setProblem] = useState('');
+  const own = useRef<HTMLElement>(null);
+  const place = card ?? own;
   const { requestId, elicitation } = request;
   const [rule, setRule] = useState<{ readonly verdict: 'allow' | 'deny'; readonly option: number | undefined }>();
   const answer = (option: number | null) => {
@@ -60,8 +68,28 @@ export function RequestCard({
     addEventListener('keydown', pressed);
     return () => removeEventListener('keydown', pressed);
   }, [requestId, isCurrent, rule]);
+  useEffect(() => {
+    const element = place.current;
+    let hasFocus = false;
+    const look = ({ target }: FocusEvent) => {
+      hasFocus = element?.contains(target as Node) === true;
+    };
+    addEventListener('focusin', look);
+    // A field that is being written in keeps the focus: Escape leads from there to the card.
+    if (isInSession && !isTyping(document.activeElement)) element?.focus({ preventScroll: true });
+    return () => {
+      removeEventListener('focusin', look);
+      if (hasFocus) leave?.();
+    };
+  }, [requestId]);
   return (
-    <section class="request-card" aria-label={elicitation ? 'Request for input' : 'Permission request'} data-request={requestId}>
+    <section
+      class="request-card"
+      ref={place}
+      tabIndex={-1}
+      aria-label={elicitation ? 'Request for input' : 'Permission request'}
+      data-request={requestId}
+    >
       <header>
         <Icon name={request.toolKind} />
         <h2>{request.title}</h2>
@@ -116,6 +144,11 @@ export function RequestCard({
           <button type="button" class="quiet" onClick={() => answer(null)}>
             Dismiss
           </button>
+          {isInSession && (
+            <small class="key-hint wide-only">
+              <kbd>Esc</kbd> in the prompt, then a key
+            </small>
+          )}
         </div>
       )}
       <Problem text={problem} />

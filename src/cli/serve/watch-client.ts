@@ -2,7 +2,8 @@
 // read only while a page is open; the transcript then fills the gap.
 
 import type { Accepts, Block } from '../../console/protocol/conversation.ts';
-import { agentIn, blockOf, type Fields, list, text } from '../../console/state/read-update.ts';
+import { blockOf, type Fields, list, text } from '../../console/state/read-update.ts';
+import { agentIn } from '../../console/state/session-options.ts';
 import { fields } from '../../json-object.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { type Observer, patchedId, patchedText } from '../../wire/observer.ts';

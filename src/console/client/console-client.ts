@@ -7,7 +7,7 @@ import type { Redactor } from '../../redaction/redact.ts';
 import { createChanges } from '../actions/changes.ts';
 import type { InSession, SessionActions } from '../protocol/sessions.ts';
 import type { PolicyResult } from '../state/pending-requests.ts';
-import { type Fields, MODE_OPTION, text } from '../state/read-update.ts';
+import { type Fields, MODE_OPTION, MODEL_OPTION, text } from '../state/read-update.ts';
 import type { StateKeeper } from '../state/state.ts';
 import { createTerminalWatch } from '../state/terminal-watch.ts';
 import type { Transcript } from '../state/transcript-events.ts';
@@ -83,8 +83,9 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
   }
   async function option({ sessionId, option: id, value }: Given<'option'>): Promise<unknown> {
     await wake(sessionId);
-    if (id === MODE_OPTION) {
-      await client.request('session/set_mode', { sessionId, modeId: String(value) });
+    if (id === MODE_OPTION || id === MODEL_OPTION) {
+      if (id === MODE_OPTION) await client.request('session/set_mode', { sessionId, modeId: String(value) });
+      else await client.request('session/set_model', { sessionId, modelId: String(value) });
       state.event(sessionId, { e: 'option', id, value });
       return {};
     }

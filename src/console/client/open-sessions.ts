@@ -8,7 +8,8 @@ import { fields } from '../../json-object.ts';
 import type { Accepts } from '../protocol/conversation.ts';
 import type { InSession, SessionActions } from '../protocol/sessions.ts';
 import type { SessionRow } from '../protocol/state.ts';
-import { agentIn, type Fields } from '../state/read-update.ts';
+import type { Fields } from '../state/read-update.ts';
+import { agentIn } from '../state/session-options.ts';
 import type { StateKeeper } from '../state/state.ts';
 import { eventsOfTranscript, type Transcript } from '../state/transcript-events.ts';
 import type { Host } from './workspace.ts';
@@ -91,7 +92,7 @@ export function openSessions(client: Client, { state, host, cwd: here, transcrip
   function begin(sessionId: string, { cwd, agent }: Pick<SessionRow, 'cwd' | 'agent'>, answer: Fields, before: Transcript = []): void {
     state.opened(sessionId, { cwd, agent, accepts: self.acceptsOf(agent) }, answer);
     for (const event of eventsOfTranscript(before)) state.replay(sessionId, event);
-    for (const update of early.get(sessionId) ?? []) state.update(sessionId, update);
+    state.repeated(sessionId, early.get(sessionId) ?? []);
     early.delete(sessionId);
   }
 

@@ -6,7 +6,8 @@ import type { Redactor } from '../../redaction/redact.ts';
 import type { Block } from '../protocol/conversation.ts';
 import type { PromptBlock } from '../protocol/sessions.ts';
 import { adviceOn } from '../state/advice.ts';
-import { list } from '../state/read-update.ts';
+import { cleanValue } from '../state/clean-text.ts';
+import { list, shown } from '../state/read-update.ts';
 import type { StateKeeper } from '../state/state.ts';
 
 /** The prompts that wait in the proxy. */
@@ -62,7 +63,10 @@ export function createPrompts({ state, redact, queue, send }: Deps) {
       begin(sessionId, prompt);
     }
     if (isError)
-      state.event(sessionId, { e: 'end', error: neutralise(redact(errorText(answer))), ...adviceOn(answer, state.agents(), true) });
+      state.event(sessionId, {
+        ...{ e: 'end', error: neutralise(redact(errorText(answer))), data: dataText(answer, redact) },
+        ...adviceOn(answer, state.agents(), true),
+      });
     else state.event(sessionId, { e: 'end', stopReason: String(fields(answer).stopReason) });
     const [next] = of(sessionId);
     if (next?.hasBegun) state.event(sessionId, { e: 'running', isRunning: true });
@@ -100,6 +104,17 @@ function shownBlock(block: Exclude<PromptBlock, { type: 'text' }>): Block {
   if (block.type !== 'resource') return block;
   const { uri, mimeType } = block.resource;
   return { type: 'resource', uri, mimeType, text: 'text' in block.resource ? block.resource.text : undefined };
+}
+
+/** The error's code and data, without the stderr lines, which are part of the error's text. */
+function dataText(error: Error, redact: Redactor): string | undefined {
+  if (!(error instanceof ClientError)) return undefined;
+  const { data } = error;
+  const { stderr: _, ...rest } = fields(data);
+  const isEmpty =
+    data === undefined || data === null || (typeof data === 'object' && !Array.isArray(data) && Object.keys(rest).length === 0);
+  if (isEmpty) return undefined;
+  return shown(cleanValue({ code: error.code, data: typeof data === 'object' && !Array.isArray(data) ? rest : data }, redact));
 }
 
 function errorText(error: Error): string {

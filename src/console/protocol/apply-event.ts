@@ -22,12 +22,15 @@ const MOST_OUTPUTS = 64;
 export function apply(conversation: Conversation, event: Event): Item | undefined {
   switch (event.e) {
     case 'text':
-      return addText(conversation, event.role, event.messageId, event.text, event.drop ?? 0);
+      return addText(conversation, event);
     case 'block':
-      return addBlock(conversation, event.role, event.block);
+      return addBlock(conversation, event.role, event.block, event.at);
     case 'prompt':
       conversation.isRunning = true;
-      return add(conversation, { kind: 'message', role: 'user', messageId: undefined, text: event.text, blocks: [...event.blocks] });
+      return add(conversation, {
+        ...{ kind: 'message', role: 'user', messageId: undefined, text: event.text, blocks: [...event.blocks] },
+        at: event.at,
+      });
     case 'tool':
       return tool(conversation, event);
     case 'plan':
@@ -52,7 +55,10 @@ export function apply(conversation: Conversation, event: Event): Item | undefine
       return add(conversation, { kind: 'note', text: event.text, severity: event.severity });
     case 'end':
       conversation.isRunning = false;
-      return add(conversation, { kind: 'end', stopReason: event.stopReason, error: event.error, hint: event.hint, logins: event.logins });
+      return add(conversation, {
+        ...{ kind: 'end', stopReason: event.stopReason, error: event.error, data: event.data, hint: event.hint, logins: event.logins },
+        at: event.at,
+      });
     case 'commands':
       conversation.commands = event.commands;
       return undefined;
@@ -60,7 +66,7 @@ export function apply(conversation: Conversation, event: Event): Item | undefine
       conversation.options = event.options;
       return undefined;
     case 'option':
-      conversation.options = conversation.options.map((one) => (one.id === event.id ? ({ ...one, value: event.value } as Option) : one));
+      conversation.options = conversation.options.map((one) => (isMeant(one, event) ? ({ ...one, value: event.value } as Option) : one));
       return undefined;
     case 'running':
       conversation.isRunning = event.isRunning;
@@ -117,10 +123,24 @@ function sizeIn(value: unknown): number {
 /** Keeps the end of an oversized text. */
 const kept = (text: string): string => (text.length > MAX_SIZE ? `…${text.slice(-MAX_SIZE / 2)}` : text);
 
-function addText(conversation: Conversation, role: Role, messageId: string | undefined, text: string, drop: number): Item {
-  const last = conversation.items.at(-1);
+/** Whether an event of an option is about this one. */
+export const isMeant = (option: Option, { id, category }: Extract<Event, { e: 'option' }>): boolean =>
+  option.id === id || (category !== undefined && option.category === category);
+
+type Text = Extract<Event, { e: 'text' }>;
+
+/** The message that a text continues. */
+export function continuedBy({ items }: Conversation, { role, messageId }: Text): Extract<Item, { kind: 'message' }> | undefined {
+  const last = items.at(-1);
   const goesOn = last?.kind === 'message' && last.role === role && last.messageId === messageId && last.blocks.length === 0;
-  if (!goesOn) return add(conversation, { kind: 'message', role, messageId, text, blocks: [] });
+  return goesOn ? last : undefined;
+}
+
+function addText(conversation: Conversation, event: Text): Item {
+  const { role, messageId, text, drop = 0, about, at } = event;
+  const last = continuedBy(conversation, event);
+  if (!last) return add(conversation, { kind: 'message', role, messageId, text, blocks: [], about, at });
+  if (about) last.about = about;
   const before = last.text.length;
   last.text = kept((drop > 0 ? last.text.slice(0, -drop) : last.text) + text);
   // Not measured again: a long message comes in many small chunks.
@@ -129,10 +149,10 @@ function addText(conversation: Conversation, role: Role, messageId: string | und
   return last;
 }
 
-function addBlock(conversation: Conversation, role: Role, block: Block): Item {
+function addBlock(conversation: Conversation, role: Role, block: Block, at: number | undefined): Item {
   const last = conversation.items.at(-1);
   if (last?.kind !== 'message' || last.role !== role)
-    return add(conversation, { kind: 'message', role, messageId: undefined, text: '', blocks: [block] });
+    return add(conversation, { kind: 'message', role, messageId: undefined, text: '', blocks: [block], at });
   last.blocks = [...last.blocks, block];
   return grown(conversation, last);
 }

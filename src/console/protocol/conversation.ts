@@ -2,7 +2,14 @@
 // server keeps a conversation so that a page can join at any time.
 import type { LoginMethod } from './chat.ts';
 
-export type Block =
+/** What the agent says about a block: for whom it is, how important (0 to 1), and how old. */
+export type About = {
+  readonly audience?: readonly string[] | undefined;
+  readonly priority?: number | undefined;
+  readonly lastModified?: string | undefined;
+};
+
+export type Block = { readonly about?: About | undefined } & (
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
   | {
@@ -12,7 +19,8 @@ export type Block =
       readonly description?: string | undefined;
     }
   | { readonly type: 'resource'; readonly uri: string; readonly text?: string | undefined; readonly mimeType?: string | undefined }
-  | { readonly type: 'other'; readonly text: string };
+  | { readonly type: 'other'; readonly text: string }
+);
 
 export type ToolContent =
   | { readonly type: 'content'; readonly content: Block }
@@ -86,7 +94,15 @@ export type ToolNews = {
 };
 
 export type Item = { readonly id: number; size: number } & (
-  | { readonly kind: 'message'; readonly role: Role; readonly messageId: string | undefined; text: string; blocks: Block[] }
+  | {
+      readonly kind: 'message';
+      readonly role: Role;
+      readonly messageId: string | undefined;
+      text: string;
+      blocks: Block[];
+      about?: About | undefined;
+      readonly at?: number | undefined;
+    }
   | ({ readonly kind: 'tool' } & { -readonly [K in keyof ToolNews]: ToolNews[K] })
   | ({ readonly kind: 'plan' } & { -readonly [K in keyof Plan]: Plan[K] })
   | ({ readonly kind: 'compaction' } & { -readonly [K in keyof Compaction]: Compaction[K] })
@@ -101,7 +117,14 @@ export type Item = { readonly id: number; size: number } & (
       readonly isAccepted: boolean | undefined;
     }
   | { readonly kind: 'note'; readonly text: string; readonly severity?: string | undefined }
-  | ({ readonly kind: 'end'; readonly stopReason: string | undefined; readonly error: string | undefined } & Advice)
+  | ({
+      readonly kind: 'end';
+      readonly stopReason: string | undefined;
+      readonly error: string | undefined;
+      /** The error's data, as text. */
+      readonly data?: string | undefined;
+      readonly at?: number | undefined;
+    } & Advice)
 );
 
 export type Conversation = {
@@ -119,11 +142,21 @@ export type Conversation = {
   outputs: Record<string, Output>;
 };
 
+/** When it happened, in milliseconds since 1970; absent where nobody knows. */
+type Timed = { readonly at?: number | undefined };
+
 export type Event =
   /** `drop`: first remove this many characters from the end of the message. */
-  | { readonly e: 'text'; readonly role: Role; readonly messageId?: string | undefined; readonly text: string; readonly drop?: number }
-  | { readonly e: 'block'; readonly role: Role; readonly block: Block }
-  | { readonly e: 'prompt'; readonly text: string; readonly blocks: readonly Block[] }
+  | ({
+      readonly e: 'text';
+      readonly role: Role;
+      readonly messageId?: string | undefined;
+      readonly text: string;
+      readonly drop?: number;
+      readonly about?: About | undefined;
+    } & Timed)
+  | ({ readonly e: 'block'; readonly role: Role; readonly block: Block } & Timed)
+  | ({ readonly e: 'prompt'; readonly text: string; readonly blocks: readonly Block[] } & Timed)
   | ({ readonly e: 'tool' } & ToolNews)
   | ({ readonly e: 'plan' } & Plan)
   | { readonly e: 'unplan'; readonly planId: string }
@@ -140,11 +173,17 @@ export type Event =
       readonly isAccepted?: boolean | undefined;
     }
   | { readonly e: 'note'; readonly text: string; readonly severity?: string | undefined }
-  | ({ readonly e: 'end'; readonly stopReason?: string | undefined; readonly error?: string | undefined } & Advice)
+  | ({
+      readonly e: 'end';
+      readonly stopReason?: string | undefined;
+      readonly error?: string | undefined;
+      readonly data?: string | undefined;
+    } & Advice &
+      Timed)
   | { readonly e: 'commands'; readonly commands: readonly Command[] }
   | { readonly e: 'options'; readonly options: readonly Option[] }
-  /** A mode or option the agent changed by itself. */
-  | { readonly e: 'option'; readonly id: string; readonly value: string | boolean }
+  /** An option that the agent changed itself: the one with this id, or else those of the category. */
+  | { readonly e: 'option'; readonly id: string; readonly category?: string | undefined; readonly value: string | boolean }
   | { readonly e: 'usage'; readonly usage: Usage }
   | { readonly e: 'accepts'; readonly accepts: Accepts }
   | { readonly e: 'output'; readonly terminalId: string; readonly output: Output }

@@ -1,26 +1,16 @@
 // Converts ACP updates and session responses to console events.
 import { createHash } from 'node:crypto';
 import { fields, type JsonObject } from '../../json-object.ts';
-import type {
-  Block,
-  Choice,
-  Compaction,
-  Event,
-  Option,
-  PlanEntry,
-  Role,
-  Subagent,
-  ToolContent,
-  ToolNews,
-} from '../protocol/conversation.ts';
+import type { About, Block, Compaction, Event, PlanEntry, Role, Subagent, ToolContent, ToolNews } from '../protocol/conversation.ts';
 
 export type Fields = JsonObject;
 
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Stands for `modes`, which older agents send instead of an option. */
+/** Stand for `modes` and `models`, which older agents send instead of options. */
 export const MODE_OPTION = '$mode';
+export const MODEL_OPTION = '$model';
 const MAX_SHOWN = 100_000;
 
 /** A Map: kinds are chosen by the agent and may be `constructor`. */
@@ -33,11 +23,11 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
 /** A text chunk; it is cleaned as a stream. */
 export function chunkOf(
   update: Fields,
-): { readonly role: Role; readonly messageId: string | undefined; readonly text: string } | undefined {
+): { readonly role: Role; readonly messageId: string | undefined; readonly text: string; readonly about: About | undefined } | undefined {
   const role = ROLES.get(String(update.sessionUpdate));
   const content = fields(update.content);
   if (role === undefined || content.type !== 'text' || typeof content.text !== 'string') return undefined;
-  return { role, messageId: text(update.messageId), text: content.text };
+  return { role, messageId: text(update.messageId), text: content.text, about: aboutOf(content) };
 }
 
 export type SummaryChunk = { readonly compactionId: string; readonly text: string };
@@ -62,9 +52,8 @@ export function eventOf(update: Fields): Event | undefined {
     case 'available_commands_update':
       return { e: 'commands', commands: list(update.availableCommands).map(commandOf) };
     case 'current_mode_update':
-      return { e: 'option', id: MODE_OPTION, value: String(update.currentModeId ?? update.modeId) };
-    case 'config_option_update':
-      return { e: 'options', options: optionsOf(update) };
+    case 'current_model_update':
+      return currentOf(update) ?? unknownOf(update);
     case 'usage_update':
       return usageOf(update);
     case 'notice':
@@ -84,6 +73,16 @@ export function eventOf(update: Fields): Event | undefined {
     default:
       return unknownOf(update);
   }
+}
+
+/** A mode or model that the agent chose itself. Some agents write the field in snake case. */
+function currentOf(update: Fields): Event | undefined {
+  const isMode = update.sessionUpdate === 'current_mode_update';
+  const value = isMode
+    ? text(update.currentModeId ?? update.current_mode_id ?? update.modeId ?? update.mode_id)
+    : text(update.currentModelId ?? update.current_model_id ?? update.modelId ?? update.model_id);
+  if (value === undefined) return undefined;
+  return { e: 'option', id: isMode ? MODE_OPTION : MODEL_OPTION, category: isMode ? 'mode' : 'model', value };
 }
 
 const unknownOf = (update: Fields): Event => ({
@@ -172,7 +171,24 @@ function contentOf(value: unknown): ToolContent[] {
   return [{ type: 'content', content: blockOf(one) }];
 }
 
+/** The agent's annotations of a block, without unknown ones. */
+function aboutOf(block: Fields): About | undefined {
+  const { audience, priority, lastModified } = fields(block.annotations);
+  const about: About = {
+    ...(Array.isArray(audience) && audience.length > 0 && { audience: audience.slice(0, 4).map((one) => String(one).slice(0, 40)) }),
+    ...(typeof priority === 'number' && { priority }),
+    ...(typeof lastModified === 'string' && { lastModified: lastModified.slice(0, 40) }),
+  };
+  return Object.keys(about).length > 0 ? about : undefined;
+}
+
 export function blockOf(value: unknown): Block {
+  const about = aboutOf(fields(value));
+  const block = plainBlockOf(value);
+  return about ? { ...block, about } : block;
+}
+
+function plainBlockOf(value: unknown): Block {
   const block = fields(value);
   switch (block.type) {
     case 'text':
@@ -211,45 +227,6 @@ export function usageOf({ used, size, cost }: Fields): Event | undefined {
   const { amount, currency } = fields(cost);
   const price = typeof amount === 'number' ? `${amount.toFixed(2)} ${text(currency) ?? ''}`.trim() : undefined;
   return { e: 'usage', usage: { used, size, cost: price } };
-}
-
-/** Options from a session response or an update, plus modes that no option represents. */
-export function optionsOf(answer: Fields): readonly Option[] {
-  const options = list(answer.configOptions).flatMap(optionOf);
-  const modes = list(fields(answer.modes).availableModes);
-  if (modes.length === 0 || options.some(({ category }) => category === 'mode')) return options;
-  const choices = modes.map((mode): Choice => {
-    const { id, name, description } = fields(mode);
-    return { value: String(id), name: text(name) ?? String(id), description: text(description) };
-  });
-  const value = text(fields(answer.modes).currentModeId) ?? '';
-  return [...options, { type: 'select', id: MODE_OPTION, name: 'Mode', category: 'mode', value, choices }];
-}
-
-function optionOf(value: unknown): Option[] {
-  const { type, id, name, category, currentValue, options } = fields(value);
-  const about = { id: String(id), name: text(name) ?? String(id), category: text(category) };
-  if (type === 'boolean') return [{ type: 'boolean', ...about, value: currentValue === true }];
-  if (type !== undefined && type !== 'select') return [];
-  // Choices may be grouped.
-  const all = list(options).flatMap((one) => (Array.isArray(fields(one).options) ? list(fields(one).options) : [one]));
-  const choices = all.map((one): Choice => {
-    const choice = fields(one);
-    return {
-      value: String(choice.value),
-      name: text(choice.name) ?? String(choice.value),
-      description: text(choice.description),
-    };
-  });
-  return [{ type: 'select', ...about, value: String(currentValue), choices }];
-}
-
-/** The session's agent, if the response or update names it. */
-export function agentIn({ configOptions }: Fields): string | undefined {
-  const option = list(configOptions)
-    .map(fields)
-    .find(({ category }) => category === '_agent');
-  return text(option?.currentValue);
 }
 
 /** Any value as readable text. */

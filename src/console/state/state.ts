@@ -4,13 +4,14 @@
 import { neutralise } from '../../control-characters.ts';
 import { fields } from '../../json-object.ts';
 import type { Redactor } from '../../redaction/redact.ts';
-import { apply } from '../protocol/apply-event.ts';
+import { apply, continuedBy, isMeant } from '../protocol/apply-event.ts';
 import { type Accepts, type Conversation, createConversation, type Event } from '../protocol/conversation.ts';
 import type { AgentRow, ConsoleState, SessionRow } from '../protocol/state.ts';
 import { cleanUpdate, cleanValue } from './clean-text.ts';
 import type { Feed } from './feed.ts';
 import { createPendingRequests } from './pending-requests.ts';
-import { agentIn, chunkOf, eventOf, type Fields, optionsOf, type SummaryChunk, summaryChunkOf, text, withPrints } from './read-update.ts';
+import { chunkOf, eventOf, type Fields, type SummaryChunk, summaryChunkOf, text, withPrints } from './read-update.ts';
+import { agentIn, optionsOf } from './session-options.ts';
 import { type CleanStream, createCleanStream, createTextStream, type TextStream } from './text-stream.ts';
 export type StateDeps = {
   readonly feed: Feed;
@@ -29,6 +30,8 @@ type Live = {
   readonly textStream: TextStream;
   /** The compaction summary in progress. */
   summary: { readonly compactionId: string; readonly clean: CleanStream } | undefined;
+  /** The agent repeats the conversation, so the time of its messages is unknown. */
+  isReplaying: boolean;
 };
 
 export type Opened = {
@@ -72,12 +75,19 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
       conversation: createConversation(row.sessionId),
       textStream: createTextStream(redact, (event) => publish(session, event)),
       summary: undefined,
+      isReplaying: false,
     };
     return session;
   }
-  function publish(session: Live, event: Event): void {
+  function publish(session: Live, incoming: Event): void {
+    const event = session.isReplaying ? incoming : timed(session, incoming);
     apply(session.conversation, event);
     feed.publish(event, session.row.sessionId);
+  }
+  function timed({ conversation }: Live, event: Event): Event {
+    if (!('e' in event) || 'at' in event) return event;
+    const isBegin = event.e === 'text' ? continuedBy(conversation, event) === undefined : ['block', 'prompt', 'end'].includes(event.e);
+    return isBegin ? ({ ...event, at: now() } as Event) : event;
   }
   function changeRow(session: Live, news: Partial<SessionRow>): void {
     session.row = { ...session.row, ...news };
@@ -169,7 +179,10 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
     options(sessionId: string, answer: Fields): void {
       const session = live.get(sessionId);
       if (!session) return;
-      publish(session, { e: 'options', options: optionsOf(fields(cleanValue(answer, redact))) });
+      // Another agent has other modes.
+      const hasMoved = (agentIn(answer) ?? session.row.agent) !== session.row.agent;
+      const before = hasMoved ? [] : session.conversation.options;
+      other(session, { e: 'options', options: optionsOf(fields(cleanValue(answer, redact)), before) });
       noteAgent(session, answer);
     },
     accepts(sessionId: string, accepts: Accepts): void {
@@ -194,17 +207,26 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
         if (title !== undefined) changeRow(session, { title });
         return;
       }
+      if (cleaned.sessionUpdate === 'config_option_update') return self.options(sessionId, update);
       const incoming = eventOf(cleaned);
       if (!incoming) return;
       const event = withPrints(incoming, update);
       other(session, event);
-      if (event.e === 'options') noteAgent(session, update);
       if (event.e === 'option') {
-        const mode = session.conversation.options.find(({ id }) => id === event.id);
-        const name = mode?.type === 'select' ? mode.choices.find(({ value }) => value === event.value)?.name : undefined;
-        other(session, { e: 'note', text: `Mode: ${name ?? String(event.value)}` });
+        const option = session.conversation.options.find((one) => isMeant(one, event));
+        const name = option?.type === 'select' ? option.choices.find(({ value }) => value === event.value)?.name : undefined;
+        other(session, { e: 'note', text: `${option?.name ?? 'Mode'}: ${name ?? String(event.value)}` });
       }
       if (event.e === 'usage') changeRow(session, { used: event.usage.used, size: event.usage.size, cost: event.usage.cost });
+    },
+    /** Updates with which the agent repeats the conversation of a session that was just opened. */
+    repeated(sessionId: string, updates: readonly Fields[]): void {
+      const session = live.get(sessionId);
+      if (!session) return;
+      session.isReplaying = true;
+      for (const update of updates) self.update(sessionId, update);
+      session.textStream.end();
+      session.isReplaying = false;
     },
     event(sessionId: string, incoming: Event): void {
       const session = live.get(sessionId);

@@ -2,7 +2,7 @@
 
 import { neutralise } from '../../control-characters.ts';
 import type { Redactor } from '../../redaction/redact.ts';
-import type { Event, Role } from '../protocol/conversation.ts';
+import type { About, Event, Role } from '../protocol/conversation.ts';
 
 // Cleans a stream as it is shown. A secret may span two chunks. Holding text back would stall the stream, so text already shown is removed
 // once it turns out to be part of a secret.
@@ -52,7 +52,12 @@ export function createCleanStream(redact: (text: string) => string): CleanStream
   };
 }
 
-export type Chunk = { readonly role: Role; readonly messageId: string | undefined; readonly text: string };
+export type Chunk = {
+  readonly role: Role;
+  readonly messageId: string | undefined;
+  readonly text: string;
+  readonly about?: About | undefined;
+};
 
 export type TextStream = {
   add(chunk: Chunk): void;
@@ -63,23 +68,26 @@ export type TextStream = {
 };
 
 export function createTextStream(redact: Redactor, emit: (event: Event) => void): TextStream {
-  let pending: { readonly role: Role; readonly messageId: string | undefined; text: string } | undefined;
+  let pending: (Omit<Chunk, 'text' | 'about'> & { text: string; about?: About | undefined }) | undefined;
   let stream: { readonly key: string; readonly clean: CleanStream } | undefined;
 
   function flush(): void {
     if (!pending) return;
-    const { role, messageId, text: pendingText } = pending;
+    const { role, messageId, text: pendingText, about } = pending;
     pending = undefined;
     const key = `${role}\n${messageId ?? ''}`;
     if (stream?.key !== key) stream = { key, clean: createCleanStream(redact) };
     const { drop, text } = stream.clean.push(pendingText);
-    if (drop > 0 || text !== '') emit({ e: 'text', role, messageId, text, ...(drop > 0 && { drop }) });
+    if (drop > 0 || text !== '') emit({ e: 'text', role, messageId, text, ...(drop > 0 && { drop }), ...(about && { about }) });
   }
   return {
     add(chunk) {
       if (pending && (pending.role !== chunk.role || pending.messageId !== chunk.messageId)) flush();
-      if (pending) pending.text += chunk.text;
-      else pending = { ...chunk };
+      if (!pending) pending = { ...chunk };
+      else {
+        pending.text += chunk.text;
+        pending.about = chunk.about ?? pending.about;
+      }
     },
     flush,
     end() {

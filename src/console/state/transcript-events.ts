@@ -16,11 +16,11 @@ export function eventsOfTranscript(records: Transcript): readonly Event[] {
 function eventsOf(record: TranscriptRecord): Event[] {
   switch (record.kind) {
     case 'prompt':
-      return [{ e: 'prompt', text: record.text, blocks: list(record.other).map(blockOf) }];
+      return [{ e: 'prompt', text: record.text, blocks: list(record.other).map(blockOf), at: record.t }];
     case 'message':
-      return [{ e: 'text', role: record.role, text: record.text }];
+      return [{ e: 'text', role: record.role, text: record.text, at: record.t }];
     case 'block':
-      return [{ e: 'block', role: record.role, block: blockOf(record.content) }];
+      return [{ e: 'block', role: record.role, block: blockOf(record.content), at: record.t }];
     case 'tool': {
       const { toolKind, ...call } = record;
       return [{ e: 'tool', ...toolOf({ ...call, kind: toolKind }) }];
@@ -32,7 +32,7 @@ function eventsOf(record: TranscriptRecord): Event[] {
     case 'permission':
       return [{ e: 'decision', title: text(record.title) ?? '', outcome: shown(record.option) ?? record.outcome, by: 'then' }];
     case 'turn':
-      return [{ e: 'end', stopReason: text(record.stopReason), error: record.error }];
+      return [{ e: 'end', stopReason: text(record.stopReason), error: record.error, at: record.t }];
     case 'omitted':
       return [{ e: 'note', text: `${record.bytes} bytes omitted` }];
     default:

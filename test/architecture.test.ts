@@ -25,6 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'everything'>> = {
     'redaction',
     'audit',
     'store',
+    'telemetry',
     'acp',
     'wire',
   ],
@@ -40,13 +41,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'everything'>> = {
     'redaction',
     'audit',
     'store',
+    'telemetry', // the type of what it reports
     'router',
     'acp',
     'wire',
   ],
   attach: ['proxy', 'store', 'router', 'acp', 'wire'], // many clients on the sessions of one proxy
   setup: ['config', 'agents', 'redaction'],
-  config: ['agents', 'sandbox', 'dialects', 'mcp', 'policy', 'redaction', 'audit', 'store', 'wire'], // it composes the option schemas that each of them owns
+  config: ['agents', 'sandbox', 'dialects', 'mcp', 'policy', 'redaction', 'audit', 'store', 'telemetry', 'wire'], // it composes the option schemas that each of them owns
   client: ['acp', 'wire'],
   mcp: ['client', 'processes', 'acp', 'wire'], // agents-as-tools serves the sessions of the built-in client
   workspace: ['processes', 'acp', 'wire'],
@@ -57,6 +59,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'everything'>> = {
   store: ['redaction', 'processes', 'acp', 'wire'],
   audit: ['redaction', 'processes', 'acp', 'wire'],
   redaction: ['acp', 'wire'],
+  telemetry: ['acp', 'wire'],
   review: ['sandbox', 'workspace', 'policy', 'store', 'processes'],
   sandbox: ['policy', 'processes'], // profile/ is pure: it compiles a policy to a profile
   policy: ['acp'],

@@ -49,6 +49,12 @@ export const GROUPS: readonly Group[] = [
     install: 'openssh-server openssh-client',
     isMet: () => existsSync(SSHD) && spawnSync('ssh', ['-V']).status === 0,
   },
+  {
+    name: 'promtool',
+    needs: 'promtool: apt-get install prometheus',
+    install: 'prometheus',
+    isMet: () => hasProgram('promtool'),
+  },
   { name: 'root', needs: 'a user who may make devices (mknod): root', isMet: mayMakeDevices },
 ];
 

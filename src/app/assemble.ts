@@ -10,12 +10,14 @@ import type { Redactor, Secrets } from '../redaction/redact.ts';
 import { createCapabilityCache } from '../store/capability-cache.ts';
 import type { Level } from '../store/defaults.ts';
 import { createSessionLog } from '../store/sessions/session-store.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import { Scanner } from '../wire/scanner/scanner.ts';
 import { SetupFailure } from './api.ts';
 import { toolAttachmentsOf } from './configured-tools.ts';
 import { createDiagnostics, type Diagnostics } from './diagnostics.ts';
-import { type Listener, NO_LISTENER, type Notify, notifyOnce } from './events.ts';
+import { alsoTo, type Listener, NO_LISTENER, type Notify, notifyOnce } from './events.ts';
 import { learnConfigured, secretsOf } from './launch.ts';
+import { VERSION } from './package-files.ts';
 import type { EnforcedPolicy, PolicyFlags } from './policy.ts';
 import { changedForLater, type Reconfigured, reconfigureAll } from './reconfigure.ts';
 import type { ExtraObserver } from './records.ts';
@@ -43,6 +45,8 @@ export type Assembly = {
   readonly extraObserver?: ((secrets: Secrets) => ExtraObserver) | undefined;
   /** A daemon: prompts that arrive during a turn wait, also for a single agent. */
   readonly queuesPrompts?: boolean | undefined;
+  /** A daemon: it shows the metrics. */
+  readonly servesMetrics?: boolean | undefined;
 };
 
 export type Assembled = {
@@ -51,6 +55,8 @@ export type Assembled = {
   readonly secrets: Secrets;
   /** Undefined if there is no policy. */
   readonly policy: EnforcedPolicy | undefined;
+  /** Undefined while it is off. */
+  readonly telemetry: Telemetry | undefined;
   /** `recordTo` names a file that records every message. */
   connect(client: ClientStreams, recordTo?: string, guest?: Guest): Served;
   /** Whether a session belongs to a principal. */
@@ -65,11 +71,13 @@ export type Assembled = {
 
 /** Throws a SetupFailure that names the part that cannot be used. */
 export async function assemble(assembly: Assembly): Promise<Assembled> {
-  const { config, stateDir, events = NO_LISTENER } = assembly;
+  const { config, stateDir } = assembly;
   if (depthOf(process.env) >= MAX_DEPTH) throw new SetupFailure('LOOP', LOOP, LOOP_HINT);
   const secrets = await secretsOf(config);
   const notify: Notify = (text, level) => assembly.notify(secrets.redact(text), level);
-  const policy = await policyOf({ ...assembly, notify }, secrets.redact);
+  const telemetry = await telemetryOf(assembly, secrets);
+  const events = alsoTo(telemetry, assembly.events ?? NO_LISTENER);
+  const policy = await policyOf({ ...assembly, notify, events }, secrets.redact);
   const onProblem = notifyOnce(
     notify,
     (error) => `the state directory ${stateDir} cannot be used, so sessions and answers are not stored: ${(error as Error).message}`,
@@ -103,6 +111,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
       onSecret: (value) => secrets.add('mcp-login', value, true),
     }),
     extraObserver: assembly.extraObserver?.(secrets),
+    telemetry,
     queuesPrompts: assembly.queuesPrompts === true,
     ...(await sandboxOf({ ...assembly, notify }, policy)),
   };
@@ -119,6 +128,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
     diagnostics,
     secrets,
     policy,
+    telemetry,
     isStored: (sessionId) => shared.log.records().has(sessionId),
     owns: (principal, sessionId) => shared.log.records().get(sessionId)?.principal === principal,
     connect(client, recordTo, guest) {
@@ -151,6 +161,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
       await Promise.all([...open].map((served) => served.close()));
       await shared.sandbox?.review.close();
       policy?.close();
+      await telemetry?.close();
       await diagnostics.close();
     },
   };
@@ -158,6 +169,13 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
 
 const LOOP = 'recursive configuration: switchboard would start itself';
 const LOOP_HINT = 'find the agent in agent_servers that starts switchboard: switchboard agents list';
+
+/** Loads it only if a daemon shows the metrics. */
+async function telemetryOf({ config, servesMetrics = false }: Assembly, secrets: Secrets): Promise<Telemetry | undefined> {
+  if (!servesMetrics || !config.telemetry.metrics) return undefined;
+  const { createTelemetry } = await import('../telemetry/telemetry.ts');
+  return createTelemetry({ version: VERSION, keepsHistory: servesMetrics, redactions: secrets.redactions });
+}
 
 /** The host's own tools, and those of the modules in the configuration. */
 async function toolsOf({ config: { hostTools }, tools = [] }: Assembly): Promise<readonly HostTool[]> {

@@ -14,6 +14,7 @@ const LATER: Readonly<Record<string, keyof Config>> = {
   mcp_servers: 'mcpServers',
   log: 'logging',
   store: 'store',
+  telemetry: 'telemetry',
 };
 
 export type Reconfigured = {

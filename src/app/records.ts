@@ -43,13 +43,13 @@ export type RecordsOptions = {
   readonly name: string;
   /** A file that records every message. */
   readonly recordTo?: string | undefined;
-  readonly extraObserver?: ExtraObserver | undefined;
+  readonly extraObservers?: readonly ExtraObserver[];
   /** Sessions whose transcripts a network client may add to; undefined: all. */
   readonly mayRecord?: ((sessionId: string) => boolean) | undefined;
 };
 
 export function createRecords(options: RecordsOptions): Records {
-  const { config, stateDir, secrets, notify: report, name, recordTo, extraObserver, mayRecord } = options;
+  const { config, stateDir, secrets, notify: report, name, recordTo, extraObservers = [], mayRecord } = options;
   const onProblem = notifyOnce(report, (error) => `records are not kept: ${secrets.redact(String((error as Error).message))}`);
   const frameLog = openFrameLog(config, stateDir, secrets, onProblem, name);
   const transcripts = config.store.transcripts ? openTranscripts(config, stateDir, secrets, onProblem, mayRecord) : undefined;
@@ -69,21 +69,21 @@ export function createRecords(options: RecordsOptions): Records {
     transcripts: transcripts && createTranscriptSource(transcriptsDir(stateDir), transcripts, secrets.redact, onProblem),
     watch(connection, side) {
       const frames = frameLog?.watch(connection, side);
-      const extra = extraObserver?.(connection, side);
+      const extras = extraObservers.map((observerOf) => observerOf(connection, side));
       const last = side === 'agent' ? createLastFrames(connection, side, secrets, Date.now) : undefined;
       const observers = [
         createSecretObserver(secrets),
         ...(frames ? [frames.observer] : []),
         ...(last ? [last.observer] : []),
         ...(side === 'editor' ? [transcripts, recording].filter((observer) => observer !== undefined) : []),
-        ...(extra ? [extra] : []),
+        ...extras,
       ];
       return {
         observer: joinObservers(observers, onProblem),
         lastFrames: guarded(() => last?.records() ?? [], []),
         down: guarded((reason) => {
           frames?.down(reason);
-          extra?.down?.(reason);
+          for (const extra of extras) extra.down?.(reason);
         }, undefined),
       };
     },

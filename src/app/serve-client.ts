@@ -14,8 +14,10 @@ import { connect } from '../proxy/proxy.ts';
 import type { HostToolsOptions } from '../proxy/tools/session-tools.ts';
 import type { Redactor, Secrets } from '../redaction/redact.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
+import type { Side } from '../store/frame-log/frame-lines.ts';
 import { ownSessions, type SessionLog } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
+import type { ConnectionState, Telemetry } from '../telemetry/telemetry.ts';
 import type { Sink, Source } from '../wire/byte-stream.ts';
 import type { Scanner } from '../wire/scanner/scanner.ts';
 import { createWorkspace } from '../workspace/workspace.ts';
@@ -46,6 +48,8 @@ export type Shared = {
   readonly scanner: Scanner;
   readonly toolAttachments: HostToolsOptions | undefined;
   readonly extraObserver: ExtraObserver | undefined;
+  /** Undefined while it is off. */
+  readonly telemetry: Telemetry | undefined;
   readonly queuesPrompts: boolean;
   /** Undefined if nothing can be contained. */
   readonly sandbox: Sandbox | undefined;
@@ -88,6 +92,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     scanner,
     toolAttachments,
     extraObserver,
+    telemetry,
     queuesPrompts,
     sandbox,
     containServer,
@@ -97,11 +102,17 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
   const visible = guest?.principal === undefined ? log : ownSessions(log, guest.principal);
   const mayRecord =
     guest && !guest.scope.isOwner ? (sessionId: string) => !guest.scope.isObserver && visible.records().has(sessionId) : undefined;
-  const records = createRecords({ config, stateDir, secrets, notify, name, recordTo, extraObserver, mayRecord });
+  const measured = telemetry?.connection(() => stateOf(connection));
+  const extraObservers = [
+    ...(extraObserver ? [extraObserver] : []),
+    ...(measured ? [(of: string, side: Side) => measured.observer(side, of)] : []),
+  ];
+  const records = createRecords({ config, stateDir, secrets, notify, name, recordTo, extraObservers, mayRecord });
   const running = createRunningRecord(stateDir, mark, onProblem);
   const health = publishHealth(() => connection, secrets.redact, running);
   const launch = (configured: AgentSpec, context: ProcessContext) => {
     const spec = prepared(configured);
+    measured?.agentStarting(context.process ?? spec.name, spec.remote ? 'remote' : 'process');
     const child = launchAgent(
       spec,
       mark,
@@ -151,6 +162,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     children: { mark, started: running.childStarted, contain: containServer },
     onStateChange: health.changed,
     onStallCancel: events.onStallCancel,
+    activity: measured?.activity,
   });
   let finish = () => {};
   const closed = new Promise<void>((resolve) => {
@@ -175,6 +187,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     const dropped = countsMessage(connection.counters);
     if (dropped !== undefined) diagnostics.log('debug', dropped, connection.counters);
     health.stop();
+    measured?.end();
     running.clear();
     await records.close();
     reportDaemons();
@@ -189,6 +202,16 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
       ending ??= end();
       return ending;
     },
+  };
+}
+
+/** What metrics read of a connection. */
+function stateOf({ sessions, health, queuedPrompts, agentOf }: Connection): ConnectionState {
+  return {
+    sessions,
+    agents: () => Object.entries(health()).map(([id, { state, inFlight }]) => ({ agent: id.split('#')[0] as string, state, inFlight })),
+    queuedPrompts: () => queuedPrompts().length,
+    agentOf,
   };
 }
 

@@ -25,6 +25,8 @@ export type InProcessProxy = {
   readonly connection: Connection;
   /** The policy in effect, if any. */
   readonly policy: EnforcedPolicy | undefined;
+  /** Undefined while it is off. */
+  readonly telemetry: Assembled['telemetry'];
   /** Stored transcripts; undefined if they are off. */
   readonly transcripts: TranscriptSource | undefined;
   readonly fromProxy: Readable;
@@ -53,6 +55,8 @@ export async function startInProcessProxy(
     readonly isReadOnly?: boolean;
     readonly extraObserver?: (secrets: Secrets) => ExtraObserver;
     readonly queuesPrompts?: boolean;
+    /** A daemon: it shows the metrics. */
+    readonly servesMetrics?: boolean;
   } = {},
 ): Promise<InProcessProxy> {
   const { config: found, files, stateDir } = await resolveConfig(options);
@@ -69,10 +73,11 @@ export async function startInProcessProxy(
     ...(more.events && { events: more.events }),
     extraObserver: more.extraObserver,
     queuesPrompts: more.queuesPrompts,
+    servesMetrics: more.servesMetrics,
   });
   const { client, proxy } = inProcessPair();
   const { connection, transcripts } = switchboard.connect(proxy, record);
-  const { secrets, policy, connect, owns, isStored, close } = switchboard;
+  const { secrets, policy, telemetry, connect, owns, isStored, close } = switchboard;
   reportCrashes(() => secrets.redact);
   return {
     config,
@@ -81,6 +86,7 @@ export async function startInProcessProxy(
     secrets,
     connection,
     policy,
+    telemetry,
     transcripts,
     fromProxy: client.input,
     toProxy: client.output,

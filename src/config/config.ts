@@ -10,6 +10,8 @@ import { type SandboxSettings, sandboxSettings } from '../sandbox/settings.ts';
 import { type LogSettings, logSettings, type StoreSettings, storeSettings } from '../store/defaults.ts';
 import type { LogOptions } from '../store/log-options.ts';
 import type { StoreOptions } from '../store/store-options.ts';
+import { type TelemetryConfig, telemetryConfig } from '../telemetry/config.ts';
+import type { TelemetryOptions } from '../telemetry/options.ts';
 import type { Layer } from './layer.ts';
 import { variablesIn } from './references.ts';
 
@@ -61,6 +63,7 @@ export type Config = {
   readonly initializeWaitMs: number;
   readonly logging: LogSettings;
   readonly store: StoreSettings;
+  readonly telemetry: TelemetryConfig;
   readonly hostTools: HostToolsSettings;
   readonly mcpServers: readonly McpServerSettings[];
   /** The environment variables that the configuration refers to: secrets of an agent or server. */
@@ -83,7 +86,8 @@ export function toConfig(
 ): Config {
   const variables = new Map([...layer.agents].map(([name, { value }]) => [name, new Set(variablesIn(value))]));
   const ofServers = [...layer.mcpServers.values()].flatMap(({ value }) => variablesIn(value));
-  const secretVariables = [...new Set([...variables.values()].flatMap((names) => [...names]).concat(ofServers))].sort();
+  const ofOthers = [...ofServers, ...variablesIn(layer.telemetry?.value)];
+  const secretVariables = [...new Set([...variables.values()].flatMap((names) => [...names]).concat(ofOthers))].sort();
   const agents = [...enabled].map(([name, options]) =>
     agentSpec(
       name,
@@ -121,6 +125,7 @@ export function toConfig(
     ...(layer.sandbox !== undefined && { sandbox: sandboxSettings(undefined, layer.sandbox) }),
     logging: logSettings(layer.log as LogOptions),
     store: storeSettings(layer.store as StoreOptions),
+    telemetry: telemetryConfig((layer.telemetry?.value ?? {}) as TelemetryOptions),
     hostTools: hostToolsSettings((layer.hostTools?.value ?? {}) as HostToolsOptions),
     mcpServers: servers.map((options) => mcpServerSettings(options as McpServerOptions)),
     secretVariables,

@@ -26,6 +26,7 @@ export type Layer = {
   readonly networkClients: Fields;
   readonly log: Fields;
   readonly store: Fields;
+  readonly telemetry: Placed | undefined;
 };
 
 export const EMPTY_LAYER: Layer = {
@@ -45,6 +46,7 @@ export const EMPTY_LAYER: Layer = {
   networkClients: {},
   log: {},
   store: {},
+  telemetry: undefined,
 };
 
 /** The layer of a file that may set every key. */
@@ -73,6 +75,7 @@ export function layerOf(document: Document): Layer {
     networkClients: fields(given.network_clients),
     log: fields(log),
     store: fields(store),
+    telemetry: given.telemetry === undefined ? undefined : { document, path: ['telemetry'], value: given.telemetry },
     hostTools:
       host_tools === undefined ? undefined : { document, path: ['host_tools'], value: withModules(fields(host_tools), document.file) },
     mcpServers: new Map(
@@ -101,6 +104,9 @@ export function merge(under: Layer, over: Layer): Layer {
     networkClients: { ...under.networkClients, ...over.networkClients },
     log: { ...under.log, ...over.log },
     store: { ...under.store, ...over.store },
+    telemetry: over.telemetry
+      ? { ...over.telemetry, value: { ...fields(under.telemetry?.value), ...fields(over.telemetry.value) } }
+      : under.telemetry,
     hostTools: over.hostTools
       ? { ...over.hostTools, value: { ...fields(under.hostTools?.value), ...fields(over.hostTools.value) } }
       : under.hostTools,

@@ -7,6 +7,7 @@ import { hostToolsOptions, mcpServerOptions } from '../mcp/options.ts';
 import { sandboxOption, sandboxOptions } from '../sandbox/options.ts';
 import { logOptions } from '../store/log-options.ts';
 import { storeOptions } from '../store/store-options.ts';
+import { telemetryOptions } from '../telemetry/options.ts';
 import { DEFAULTS } from './config.ts';
 
 const bytes = z.int().min(1);
@@ -96,6 +97,7 @@ export const configSchema = z
       .describe('What agents may do: a policy file (relative to this file), the name of a preset, or an inline policy.'),
     log: logOptions.describe('The frame log, and messages on stderr.'),
     store: storeOptions.describe('Stored session data.'),
+    telemetry: telemetryOptions.describe('Metrics and traces; see docs/telemetry.md.'),
     host_tools: hostToolsOptions,
     mcp_servers: z.array(mcpServerOptions).describe('MCP servers whose tools every agent gets.'),
   })

@@ -86,6 +86,7 @@ export function createAgentEvents({ parts, gate, onStateChange, enforcement }: A
     onReady(agent, handshake) {
       reported.delete(agent.name);
       onStateChange();
+      parts().context.activity?.agentReady(agent.id);
       keepHandshake(parts(), agent, handshake);
     },
     onDown(agent, error, crashLoop) {

@@ -8,6 +8,7 @@ import type { Review } from '../review/review.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
+import type { Activity } from '../telemetry/activity.ts';
 import type { Transport } from '../transports/transport.ts';
 import type { Limits } from '../wire/frame.ts';
 import type { ConnectionRecords } from '../wire/observer.ts';
@@ -71,6 +72,8 @@ export type ConnectionOptions = {
   readonly onStateChange?: (() => void) | undefined;
   /** The turns of a session are cancelled because its agent is silent. */
   readonly onStallCancel?: ((sessionId: string) => void) | undefined;
+  /** For telemetry. */
+  readonly activity?: Activity | undefined;
 };
 
 export type Connection = {
@@ -83,6 +86,10 @@ export type Connection = {
   /** Uses other agents for new sessions; open sessions keep theirs. */
   reconfigure(wanted: AgentConfiguration): Reconfigured;
   health(): Readonly<Record<string, AgentHealth>>;
+  /** Open sessions. `running`: a turn is under way. `idle`: none is. */
+  sessions(): Iterable<{ readonly agent: string; readonly state: string }>;
+  /** The agent of an open session. */
+  agentOf(sessionId: string): string | undefined;
   /** Frames that reached nobody. */
   readonly counters: Readonly<Counters>;
   /** By process id: the agent, and its answer to initialize. */

@@ -3,6 +3,7 @@ import type { Review } from '../review/review.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
+import type { Activity } from '../telemetry/activity.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { Multiplexer } from './boundary.ts';
 import type { ClientScope } from './client-scope.ts';
@@ -38,6 +39,8 @@ export type Context = {
   readonly scope: ClientScope | undefined;
   /** Undefined if the connection has one client. */
   readonly multiplexer: Multiplexer | undefined;
+  /** Undefined while telemetry is off. */
+  readonly activity: Activity | undefined;
 };
 
 // The clock is handed in so that the simulator can hand in its own.

@@ -14,6 +14,7 @@ import type { Parts, ProxyParts } from './parts.ts';
 import { createAgentRequests } from './requests/agent-requests.ts';
 import { actAsUser, answerElsewhere, cancelElsewhere } from './requests/answer-elsewhere.ts';
 import { paramsOnLayer, paramsWithoutFiles } from './requests/serve-workspace.ts';
+import type { Session } from './sessions/session.ts';
 import { SessionRegistry } from './sessions/session-registry.ts';
 import { hostToolsState } from './tools/confirm-tools.ts';
 import { delegate } from './tools/delegation.ts';
@@ -48,6 +49,7 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     enforcement: options.enforcement?.(createEnforcementHost(() => proxy)),
     scope: options.scope,
     multiplexer: options.multiplexer,
+    activity: options.activity,
   };
   const client = new ClientConnection({
     input,
@@ -130,6 +132,8 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     lastFrame: () => ({ ...context.lastFrame }),
     counters: context.counters,
     health: () => pool.health(),
+    sessions: () => [...proxy.registry.all()].map((session) => ({ agent: session.agent.name, state: shownState(session) })),
+    agentOf: (sessionId) => proxy.registry.get(sessionId)?.agent.name,
     described: () => pool.described(),
     evaluatedRequest: (id) => proxy.requests.open(id)?.evaluated,
     answer: (answer) => !pool.isClosed && answerElsewhere(proxy, answer),
@@ -143,6 +147,9 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     changeQueued: (prompt, text) => !pool.isClosed && changeQueued(proxy, prompt, text),
   };
 }
+
+/** For metrics. */
+const shownState = ({ state, turns }: Session): string => (turns.size > 0 ? 'running' : state.kind === 'open' ? 'idle' : state.kind);
 
 /** Cancels the turns, answers the agents' requests and ends every process. */
 async function shutDown(proxy: ProxyParts): Promise<void> {

@@ -28,6 +28,8 @@ export type Secrets = Redactors & {
   add(name: string, value: string, isKept?: boolean): void;
   /** Replace only values that were added, and nothing that merely looks like a secret. */
   readonly known: Redactors;
+  /** How many texts had a secret. */
+  redactions(): number;
 };
 
 /** Applies a pattern from the user's configuration. */
@@ -74,7 +76,13 @@ function withoutEnd(text: string, form: RegExp): string {
 export function createSecrets(userPatterns: readonly UserPattern[] = []): Secrets {
   const known = createKnownValues();
   const without = (text: string): string => userPatterns.reduce((left, replace) => replace(left), replaceForms(text));
+  let redactions = 0;
+  const counted = (text: string, clean: string): string => {
+    if (clean !== text) redactions++;
+    return clean;
+  };
   return {
+    redactions: () => redactions,
     add: known.add,
     longest: () => Math.max(LONGEST_FORM, known.longest()),
     known: {
@@ -83,9 +91,9 @@ export function createSecrets(userPatterns: readonly UserPattern[] = []): Secret
       redactCut: known.replaceCut,
       redactStreamed: (text) => known.replaceCut(text, true),
     },
-    redact: (text) => withoutCutKeys(without(known.replace(text))),
-    redactCut: (text) => withoutEnd(without(known.replaceCut(text)), CUT_FORM),
-    redactStreamed: (text) => withoutEnd(without(known.replaceCut(text, true)), LONG_CUT_FORM),
+    redact: (text) => counted(text, withoutCutKeys(without(known.replace(text)))),
+    redactCut: (text) => counted(text, withoutEnd(without(known.replaceCut(text)), CUT_FORM)),
+    redactStreamed: (text) => counted(text, withoutEnd(without(known.replaceCut(text, true)), LONG_CUT_FORM)),
   };
 }
 

@@ -62,6 +62,7 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
   const inside = await startInProcessProxy(options, {
     policyIfNone: otherwise.source(),
     queuesPrompts: true,
+    servesMetrics: true,
     extraObserver(secrets) {
       frames = createFrames(secrets, path.join(stateDir, 'frames'));
       return frames.observer;
@@ -73,7 +74,8 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
     let renewLink = () => {};
     const gate = openGate(inside, () => hosts);
     const clients = networkClients(inside, gate);
-    const endpoints = endpointTable(gate, clients);
+    const endpoints = endpointTable(gate, clients, inside.telemetry);
+    inside.telemetry?.clientsAre(() => clients.list().length);
     const opened = hasConsole
       ? await openConsole(inside, options, {
           entered: () => renewLink(),

@@ -379,6 +379,7 @@ export class Agent extends AgentState {
 
   get #context(): ProcessContext {
     return {
+      process: this.id,
       directories: this.directories,
       layer: this.layer,
       decideHost: async (host, port, isListed, signal) =>

@@ -4,6 +4,8 @@ import type { Transport } from '../../transports/transport.ts';
 import type { ContainCommand } from '../../workspace/terminal.ts';
 
 export type ProcessContext = {
+  /** Distinguishes the processes of one agent. */
+  readonly process?: string | undefined;
   /** The session's directories; empty for a process that serves none. */
   readonly directories: readonly string[];
   /** The layer of the session's changes, at the level `review`. */

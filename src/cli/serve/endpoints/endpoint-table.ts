@@ -1,18 +1,21 @@
 // The paths of the daemon's listener, a line for each. Only those without a token stand outside the gate. The console has every other path.
 import type { Gate } from '../../../listener/gate.ts';
 import type { Endpoint } from '../../../listener/listener.ts';
+import type { InProcessProxy } from '../../in-process-proxy.ts';
 import type { NetworkClients } from '../network-clients.ts';
 import { daemonStatus } from './daemon-status.ts';
+import { metrics } from './metrics.ts';
 
 export type EndpointTable = readonly (readonly [path: string, Endpoint])[];
 
 /** Says that the daemon runs, and nothing else. */
 const health: Endpoint = { handle: (_, response) => void response.writeHead(200, { 'content-type': 'text/plain' }).end('ok\n') };
 
-export function endpointTable({ guard }: Gate, clients: NetworkClients): EndpointTable {
+export function endpointTable({ guard }: Gate, clients: NetworkClients, telemetry: InProcessProxy['telemetry']): EndpointTable {
   return [
     ['/acp', guard(clients.acp)],
     ['/daemon', guard(daemonStatus(clients))],
+    ['/metrics', guard(metrics(telemetry))],
     ['/healthz', health],
     ['/readyz', health],
   ];

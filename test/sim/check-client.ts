@@ -293,8 +293,11 @@ function bind(seen: Evidence, publicId: string, session: AgentSession, run: Run)
 }
 
 function pending(seen: Evidence, message: Message, idText: string, frame: AgentFrame | undefined, line: string): void {
-  // The proxy itself releases the terminals of a dead agent.
-  if (!frame && message.method === 'terminal/release') return void seen.terminals.delete(String(message.params?.terminalId));
+  // The proxy itself releases the terminals of a dead agent, and those that come too late.
+  if (!frame && message.method === 'terminal/release') {
+    seen.unwantedTerminals.delete(String(message.params?.terminalId));
+    return void seen.terminals.delete(String(message.params?.terminalId));
+  }
   if (!frame) return seen.problem(`the client is asked what no agent has asked: ${line}`);
   decided(seen, frame);
   if (isLeft(seen, frame)) seen.problem(`${nameOf(frame)} reaches the client, which has left that session`);
@@ -357,6 +360,11 @@ function withdrawn(seen: Evidence, idText: string, frame: AgentFrame | undefined
   const isLate = seen.policyModel?.isObserving === false && entries?.some(({ answeredBy }) => answeredBy === 'timeout');
   const isHostTool = agentRequest.about.isHostTool === true && isCutOff(seen, agentRequest);
   if (!runOf(seen, agentRequest).sim.isOver && !isLate && !isHostTool) seen.takenBack.push({ agentRequest, line });
+  if (agentRequest.method === 'terminal/create') {
+    const answer = seen.answeredNow.has(idText) ? seen.answeredByClient.get(agentRequest) : undefined;
+    if (!answer) seen.withdrawnCreates.add(idText);
+    else if (typeof answer.about.terminalId === 'string' && answer.fate === 'must') seen.unwantedTerminals.add(answer.about.terminalId);
+  }
   seen.atClient.delete(idText);
   seen.standIns.delete(idText);
 }

@@ -82,6 +82,13 @@ export function delegationsEnd(seen: Evidence): void {
   }
 }
 
+/** The client answered a withdrawn request: nobody else can release what it has created. */
+export function noUnwantedTerminal(seen: Evidence): void {
+  for (const terminalId of seen.unwantedTerminals)
+    if (!seen.isStopping) seen.problem(`terminal ${terminalId} was created for nobody and is not released`);
+  seen.unwantedTerminals.clear();
+}
+
 /** Terminals of a delegation are released when it is over. */
 export function delegationsLeaveNoTerminal(seen: Evidence): void {
   for (const [terminalId, { session }] of seen.terminals) {

@@ -115,6 +115,10 @@ export type Evidence = {
   readonly answeredByClient: Map<AgentFrame, ClientFrame>;
   readonly mustBeCancelled: Set<AgentFrame>;
   readonly terminals: Map<string, { readonly run: Run; readonly session: AgentSession | undefined }>;
+  /** Withdrawn terminal/create requests, by their ids at the client, which may answer them all the same. */
+  readonly withdrawnCreates: Set<string>;
+  /** Terminals that the client has created for such a request, and the proxy has not released. */
+  readonly unwantedTerminals: Set<string>;
   /** Who has sent the client an elicitation under a name, and how many of these are not completed. */
   readonly elicitations: Map<string, { readonly run: Run; readonly name: string; open: number }>;
   /** The client's pending requests of sessions that have ended in this event, by their ids there. */
@@ -187,6 +191,8 @@ export function createEvidence(
     answeredByClient: new Map(),
     mustBeCancelled: new Set(),
     terminals: new Map(),
+    withdrawnCreates: new Set(),
+    unwantedTerminals: new Set(),
     elicitations: new Map(),
     endedWith: new Map(),
     mcpNames: new Map(),

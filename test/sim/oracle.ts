@@ -12,6 +12,7 @@ import {
   isOf,
   noOrphanRequests,
   nothingIsLeftOpen,
+  noUnwantedTerminal,
   shownCallsEnd,
 } from './nothing-left.ts';
 import {
@@ -131,11 +132,13 @@ export function createOracle(
       seen.answeredNow.set(id, about);
       return;
     }
+    const { terminalId } = frame.about;
+    if (typeof terminalId === 'string' && frame.fate === 'must' && seen.withdrawnCreates.delete(frame.idText as string))
+      seen.unwantedTerminals.add(terminalId);
     if (!agentRequest || frame.about.isUnheard || seen.atClient.get(frame.idText as string) !== agentRequest) return;
     seen.atClient.delete(frame.idText as string);
     seen.answeredNow.set(frame.idText as string, agentRequest);
     if (!seen.answered.has(agentRequest)) seen.answeredByClient.set(agentRequest, frame);
-    const { terminalId } = frame.about;
     if (typeof terminalId === 'string' && frame.fate === 'must')
       seen.terminals.set(terminalId, { run: runOf(seen, agentRequest), session: agentRequest.session });
   }
@@ -285,6 +288,7 @@ export function createOracle(
       queuesAreBounded();
       delegationsEnd(seen);
       nothingHangsOnTheDead();
+      noUnwantedTerminal(seen);
       cancelledEnds();
     },
     drained() {

@@ -3,7 +3,7 @@
 import { failure, type ProxyError } from '../../errors.ts';
 import { canonicalId } from '../../router/request-ledger.ts';
 import type { Frame, Span } from '../../wire/frame.ts';
-import { idTextOf } from '../../wire/scanner/large-frame.ts';
+import { idTextOf, stringIn } from '../../wire/scanner/large-frame.ts';
 import { parseLine } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
@@ -124,6 +124,8 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
   /** Closed at the agent, open at the client. */
   const answered = new Set<Open>();
   const own = new Map<string, { readonly method: string; readonly onAnswer: (answer: Frame) => void }>();
+  /** Withdrawn terminal/create requests, and their sessions at the client: a late answer names a terminal that nobody else would release. */
+  const unwantedTerminals = new Map<string, string | undefined>();
   const elicitations = createAliases();
   let nextKey = 0;
 
@@ -171,7 +173,25 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
     client.line(notificationLine('$/cancel_request', `{"requestId":${key}}`));
   }
   function withdraw(request: Open): void {
-    if (close(request)) notifyWithdrawn(request.key);
+    if (!close(request)) return;
+    notifyWithdrawn(request.key);
+    if (request.method === 'terminal/create') expectTerminal(request.key, request.askedIn);
+  }
+  /** The client may have created the terminal before it hears of the withdrawal. */
+  function expectTerminal(key: string, sessionId: string | undefined): void {
+    unwantedTerminals.set(key, sessionId);
+    const [oldest] = unwantedTerminals.size > MAX_ANSWERED ? unwantedTerminals.keys() : [];
+    if (oldest !== undefined) unwantedTerminals.delete(oldest);
+  }
+  function releaseUnwanted(key: string, answer: Frame): void {
+    if (!unwantedTerminals.has(key)) return;
+    const sessionId = unwantedTerminals.get(key);
+    unwantedTerminals.delete(key);
+    const terminalId = answer.outcome === 'result' ? stringIn(answer, 'terminalId') : undefined;
+    if (terminalId !== undefined) send('terminal/release', JSON.stringify({ sessionId, terminalId }));
+  }
+  function send(method: string, paramsText: string): void {
+    client.line(requestLine(String(nextKey++), method, paramsText));
   }
   /** An answer closes the client's side. Returns the request if its agent still waits. */
   function settle(key: string): Open | undefined {
@@ -195,6 +215,7 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
     if (answerOwn(key, frame)) return true;
     const request = settle(key);
     if (!request) {
+      releaseUnwanted(key, frame);
       counters.strayAnswers++;
       return wasSent(key);
     }
@@ -254,10 +275,12 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
       own.set(key, { method, onAnswer });
       client.line(requestLine(key, method, paramsText));
       return () => {
-        if (own.delete(key)) notifyWithdrawn(key);
+        if (!own.delete(key)) return;
+        notifyWithdrawn(key);
+        if (method === 'terminal/create') expectTerminal(key, (JSON.parse(paramsText) as { sessionId?: string }).sessionId);
       };
     },
-    send: (method, paramsText) => client.line(requestLine(String(nextKey++), method, paramsText)),
+    send,
 
     answered: answer,
     unusable(key, error) {

@@ -8,7 +8,11 @@ import type { Frame } from '../../../src/wire/frame.ts';
 import { parseLine } from '../../../src/wire/scanner/strict-parse.ts';
 
 function setup(method = 'session/request_permission') {
-  const toClient: { readonly id?: number; readonly method?: string; readonly params?: { readonly requestId?: number } }[] = [];
+  const toClient: {
+    readonly id?: number;
+    readonly method?: string;
+    readonly params?: { readonly requestId?: number; readonly terminalId?: string };
+  }[] = [];
   const toAgent: [string, unknown][] = [];
   const counters = { strayAnswers: 0 };
   const client = { notify() {}, line: (line: string) => void toClient.push(JSON.parse(line)) };
@@ -23,7 +27,7 @@ function setup(method = 'session/request_permission') {
     requests.putOwn({ idText: String(n), method, agent, session, ...more }, '{}');
   const answer = (key: string) => requests.answered(parseLine(resultLine(key, '{}')) as Frame);
   const withdrawn = () => toClient.flatMap(({ method, params }) => (method === '$/cancel_request' ? [String(params?.requestId)] : []));
-  return { requests, agent, session, put, answer, withdrawn, toAgent, counters };
+  return { requests, agent, session, put, answer, withdrawn, toClient, toAgent, counters };
 }
 
 const cancelled = { outcome: { outcome: 'cancelled' } };
@@ -70,6 +74,13 @@ test('a request that the protocol cannot cancel stays open when the turn is canc
   expect([toAgent, requests.isWaiting(session)]).toEqual([[], true]);
   requests.endOf(session);
   expect([toAgent, withdrawn()]).toEqual([[['1', 'SESSION_UNKNOWN']], [key]]);
+});
+
+test('the late answer to a withdrawn terminal/create of our own releases the terminal, once', () => {
+  const { requests, toClient } = setup();
+  requests.ask('terminal/create', '{"sessionId":"s"}', () => {})();
+  for (let times = 2; times > 0; times--) requests.answered(parseLine(resultLine('0', '{"terminalId":"t1"}')) as Frame);
+  expect(toClient.slice(2)).toMatchObject([{ method: 'terminal/release', params: { sessionId: 's', terminalId: 't1' } }]);
 });
 
 test('a request of our own is withdrawn once, and not after its answer', () => {

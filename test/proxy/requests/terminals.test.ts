@@ -1,4 +1,4 @@
-// Terminals that an agent creates before it has answered session/new.
+// Terminals that outlive, or come before, the session that an agent creates them in.
 import { expect, test } from 'vitest';
 import { open, UNANSWERED } from '../../e2e/harness.ts';
 import { able, CWD, connected } from '../actors.ts';
@@ -19,4 +19,25 @@ test('a terminal that an agent creates while a session moves to it belongs to th
   expect((await left.call('terminal/output', { sessionId: 'early', terminalId: 't1' })).output).toBe('done');
   left.exit({ kind: 'exited', code: 1, signal: null });
   expect((await client.got('terminal/release')).msg.params).toEqual({ sessionId: id, terminalId: 't1' });
+});
+
+// 618902
+test.each([
+  ['the agent dies', 1],
+  ['the client closes the session', 2],
+])('a terminal that the client creates for a request that was withdrawn meanwhile is released: %s', async (_, count) => {
+  const left = able('left');
+  const client = await connected([left, able('right')].slice(0, count));
+  client.on('terminal/create', () => UNANSWERED);
+  client.on('terminal/release', () => ({}));
+  const { id } = await open(client, CWD, count === 1 ? undefined : 'left');
+  void left.request('terminal/create', { sessionId: id, command: 'make' });
+  const { msg } = await client.got('terminal/create');
+  if (count === 1) left.exit({ kind: 'exited', code: 1, signal: null });
+  else await client.call('session/close', { sessionId: id });
+  expect((await client.got('$/cancel_request')).msg.params).toEqual({ requestId: msg.id });
+  for (let times = 2; times > 0; times--) client.reply(msg, { terminalId: 't1' });
+  expect((await client.got('terminal/release')).msg.params).toEqual({ sessionId: id, terminalId: 't1' });
+  await open(client, CWD, count === 1 ? undefined : 'right');
+  expect(client.all('terminal/release')).toHaveLength(1);
 });

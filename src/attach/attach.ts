@@ -7,10 +7,11 @@ import { type Frame, detach as ownCopy, textOf } from '../wire/frame.ts';
 import { memberAt } from '../wire/json-path.ts';
 import { idTextOf, sessionIdOf, stringIn } from '../wire/scanner/large-frame.ts';
 import { forward, noteServers, refuse, resultOf } from './calls.ts';
+import { isLesser, lacks, withoutBooleans } from './degrade.ts';
 import { forget, waitForClient } from './detach.ts';
 import { askAgain, isController } from './questions.ts';
 import { createSessionLog } from './session-log.ts';
-import { notifyAware } from './show.ts';
+import { notifyAware, showLog } from './show.ts';
 import type { AttachedClient, Hub, LiveSession, SharedProxy } from './state.ts';
 
 /** session/load, session/resume and session/attach. */
@@ -92,8 +93,8 @@ function join(hub: Hub, client: AttachedClient, frame: Frame, session: LiveSessi
   const method = frame.method as string;
   const idText = idTextOf(frame);
   const policy = method === 'session/attach' ? (stringIn(frame, 'historyPolicy') ?? 'full') : method === 'session/load' ? 'full' : 'none';
-  if (policy === 'full') replay(hub, client, session);
   add(client, session);
+  if (policy === 'full') replay(hub, client, session);
   if (wantsNews(frame)) client.aware.add(session);
   if (method === 'session/attach') {
     client.aware.add(session);
@@ -105,7 +106,7 @@ function join(hub: Hub, client: AttachedClient, frame: Frame, session: LiveSessi
       connectedClients,
     };
     client.port.line(resultLine(idText, JSON.stringify(result)));
-  } else client.port.line(resultLine(idText, JSON.stringify(openResult(session))));
+  } else client.port.line(resultLine(idText, JSON.stringify(openResult(client, session))));
   askAgain(hub, client, session);
 }
 
@@ -115,42 +116,29 @@ function wantsNews({ bytes, body }: Frame): boolean {
   return span !== undefined && textOf(bytes, span) === 'true';
 }
 
-function openResult({ opened, turns, attached }: LiveSession): Readonly<Record<string, unknown>> {
-  const { sessionId: _, _meta, ...result } = opened;
+function openResult(client: AttachedClient, { opened, turns, attached, proxy }: LiveSession): Readonly<Record<string, unknown>> {
+  const { sessionId: _, _meta, ...result } = lacks(client, proxy, 'booleanOptions') ? withoutBooleans(opened) : opened;
   const own = { attached: true, clients: attached.size, turn: turns > 0 ? 'running' : 'idle' };
   const meta = typeof _meta === 'object' && _meta !== null ? (_meta as Readonly<Record<string, unknown>>) : {};
   const before = typeof meta[META_KEY] === 'object' ? (meta[META_KEY] as object) : {};
   return { ...result, _meta: { ...meta, [META_KEY]: { ...before, ...own } } };
 }
 
-function replay({ deps }: Hub, { port }: AttachedClient, { id, log, proxy }: LiveSession): void {
+function replay({ deps }: Hub, client: AttachedClient, session: LiveSession): void {
+  const { port } = client;
+  const { id, log, proxy } = session;
   if (log.before !== undefined) for (const update of deps.history(proxy, id, log.before) ?? []) port.line(replayed(id, update));
   if (log.omittedBytes > 0) {
     const text = `${log.omittedBytes} bytes of this turn are not shown`;
     port.line(updateLine(id, JSON.stringify({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text } })));
   }
-  for (const bytes of log.blocks()) port.frame(linesAsFrame(bytes));
+  showLog(client, session);
 }
-
-/** Whole lines, written as they are. */
-const linesAsFrame = (bytes: Buffer): Frame => ({
-  bytes,
-  start: 0,
-  end: bytes.length - 1,
-  kind: 'notification',
-  method: undefined,
-  id: undefined,
-  sessionId: undefined,
-  session: undefined,
-  body: undefined,
-  outcome: undefined,
-  template: undefined,
-  text: undefined,
-});
 
 function add(client: AttachedClient, session: LiveSession): void {
   session.attached.add(client);
   client.sessions.add(session);
+  if (isLesser(client, session.proxy)) session.lesser.add(client);
   if (!isController(client)) return;
   session.stopGrace?.();
   session.stopGrace = undefined;
@@ -175,6 +163,7 @@ export function addSession(hub: Hub, proxy: SharedProxy, sessionId: string, clie
     id: sessionId,
     proxy,
     attached: new Set(),
+    lesser: new Set(),
     log: createSessionLog(hub.deps.limits.maxLogBytes, before),
     maxObserverBytes: hub.deps.limits.maxObserverBytes,
     loading: undefined,
@@ -198,8 +187,8 @@ export function addSession(hub: Hub, proxy: SharedProxy, sessionId: string, clie
 export function confirm(hub: Hub, session: LiveSession, isReplayed = false): void {
   session.isConfirmed = true;
   for (const watcher of hub.watching.get(session.id) ?? []) {
-    if (!isReplayed) for (const bytes of session.log.blocks()) watcher.port.frame(linesAsFrame(bytes));
     add(watcher, session);
+    if (!isReplayed) showLog(watcher, session);
   }
   hub.watching.delete(session.id);
   for (const again of session.whenConfirmed.splice(0)) again();

@@ -10,6 +10,7 @@ const isHeld = ({ attached }: LiveSession): boolean => [...attached].some(({ pri
 export function detach(hub: Hub, client: AttachedClient, session: LiveSession): void {
   hub.watching.get(session.id)?.delete(client);
   if (!session.attached.delete(client)) return;
+  session.lesser.delete(client);
   client.sessions.delete(session);
   client.aware.delete(session);
   if (session.host === client) session.host = undefined;
@@ -63,6 +64,7 @@ export function forget(hub: Hub, session: LiveSession): void {
     if (client.principal.role === 'observer') hub.watching.set(session.id, (hub.watching.get(session.id) ?? new Set()).add(client));
   }
   session.attached.clear();
+  session.lesser.clear();
   for (const again of [...session.whenConfirmed.splice(0), ...session.whenEnded.splice(0)]) again();
   releaseIfIdle(hub, proxy);
 }

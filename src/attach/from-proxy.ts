@@ -1,5 +1,6 @@
 // Frames of a shared proxy: answers go to their asker, requests to whom `questions.ts` says, everything else to all clients of the session.
 
+import { resultLine } from '../proxy/messages.ts';
 import { isNeverActedOn, kindActedOn } from '../proxy/turns/session-update.ts';
 import { canonicalId } from '../router/request-ledger.ts';
 import { type Frame, type Span, textOf } from '../wire/frame.ts';
@@ -8,11 +9,12 @@ import type { FrameBatch } from '../wire/scanner/frame-batch.ts';
 import { endOf } from '../wire/scanner/frame-batch.ts';
 import { briefOf, idTextOf, sessionIdOf } from '../wire/scanner/large-frame.ts';
 import { confirm } from './attach.ts';
-import { modeChanged } from './calls.ts';
+import { modeChanged, resultOf } from './calls.ts';
+import { lacks, withoutBooleans } from './degrade.ts';
 import { forget, releaseIfIdle } from './detach.ts';
 import { ask, isController, withdrawn } from './questions.ts';
 import { show, showBatch } from './show.ts';
-import type { Hub, LiveSession, SharedProxy } from './state.ts';
+import type { AttachedClient, Call, Hub, LiveSession, SharedProxy } from './state.ts';
 
 export function fromProxy(hub: Hub, proxy: SharedProxy, frame: Frame): void {
   if (frame.kind === 'response') return answer(hub, proxy, frame);
@@ -41,10 +43,16 @@ export function batchFromProxy(proxy: SharedProxy, batch: FrameBatch): boolean {
   const { first } = batch;
   if (batch.sessions || first.method !== 'session/update' || !isNeverActedOn(first)) return false;
   const session = proxy.sessions.get(sessionIdOf(first) ?? '');
-  if (!session) return false;
+  if (!session || (session.lesser.size > 0 && !isChunk(first))) return false;
   session.log.add(first.bytes, first.start, endOf(batch));
   showBatch(session, batch);
   return true;
+}
+
+/** Every client can take these. */
+function isChunk({ bytes, body }: Frame): boolean {
+  const kind = stringAt(bytes, memberAt(bytes, body, 'update', 'sessionUpdate'));
+  return kind === 'agent_message_chunk' || kind === 'agent_thought_chunk' || kind === 'user_message_chunk';
 }
 
 /** What the answer to the next session/load must say. */
@@ -70,12 +78,27 @@ function answer(hub: Hub, proxy: SharedProxy, frame: Frame): void {
   const { client, idText } = call;
   if (client) {
     if (idText !== 'null') client.calls.delete(canonicalId(idText));
-    if (!client.isGone) client.port.frame(frame, [{ span: frame.id as Span, text: idText }]);
+    if (!client.isGone) pass(client, call, frame);
   }
   call.after?.(frame);
   if (call.session?.isConfirmed === false && !call.session.loading) settle(hub, call.session, frame.outcome === 'result');
   releaseIfIdle(hub, proxy);
 }
+
+/** An answer with options that its client cannot take has only the others. */
+function pass(client: AttachedClient, { method, idText, proxy }: Call, frame: Frame): void {
+  const hasOptions = WITH_OPTIONS.has(method) && frame.outcome === 'result' && lacks(client, proxy, 'booleanOptions');
+  if (hasOptions) client.port.line(resultLine(idText, JSON.stringify(withoutBooleans(resultOf(frame)))));
+  else client.port.frame(frame, [{ span: frame.id as Span, text: idText }]);
+}
+
+const WITH_OPTIONS: ReadonlySet<string> = new Set([
+  'session/new',
+  'session/load',
+  'session/resume',
+  'session/fork',
+  'session/set_config_option',
+]);
 
 /** The first answer in a session that a client uses without having opened it. */
 function settle(hub: Hub, session: LiveSession, exists: boolean): void {

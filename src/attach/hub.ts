@@ -61,6 +61,8 @@ export function createHub(deps: HubDeps): HubEvents {
       questions: new Map(),
       servers: new Map(),
       terminals: new Map(),
+      shownTerminals: new Map(),
+      offered: undefined,
       full: new Set(),
       initialized: { waiting: new Map(), isAsked: false },
       isClosed: false,

@@ -21,6 +21,7 @@ export function initialize(hub: Hub, client: AttachedClient, frame: Frame, relea
   proxy.initialized.waiting.set(client, { idText, released });
   if (proxy.initialized.isAsked) return;
   proxy.initialized.isAsked = true;
+  proxy.offered = client.capabilities;
   const id = hub.nextId();
   proxy.calls.set(id, {
     id,
@@ -58,12 +59,22 @@ function withAttach(resultText: string): string {
 }
 
 function capabilitiesOf(value: unknown): ClientCapabilities {
-  const { fs, terminal, elicitation } = fields(value);
+  const { fs, terminal, elicitation, session, plan, subagents } = fields(value);
   const { readTextFile, writeTextFile } = fields(fs);
+  const { form, url } = fields(elicitation);
+  const { configOptions, notices, compaction } = fields(session);
   return {
     readsFiles: readTextFile === true,
     writesFiles: writeTextFile === true,
     terminals: terminal === true,
-    elicitation: elicitation !== undefined && elicitation !== null,
+    forms: has(form),
+    urls: has(url),
+    booleanOptions: has(fields(configOptions).boolean),
+    notices: has(notices),
+    compaction: has(compaction),
+    plans: has(plan),
+    subagents: has(subagents),
   };
 }
+
+const has = (value: unknown): boolean => value !== undefined && value !== null && value !== false;

@@ -13,6 +13,8 @@ const CANCELLED: Readonly<Record<string, string>> = {
   'elicitation/create': '{"action":"cancel"}',
 };
 
+const MOST_SHOWN_TERMINALS = 1000;
+
 /** A request of an agent has come. */
 export function ask(hub: Hub, proxy: SharedProxy, frame: Frame): void {
   const method = frame.method as string;
@@ -43,7 +45,7 @@ export const isController = ({ principal }: AttachedClient): boolean => principa
 
 function askIfAble(hub: Hub, client: AttachedClient, question: Question): void {
   if (question.asked.has(client) || !isController(client)) return;
-  if (question.method === 'elicitation/create' && !client.capabilities?.elicitation) return;
+  if (!can(client, question)) return;
   const id = question.askedBefore.has(client) ? hub.nextId() : question.id;
   question.asked.set(client, id);
   question.askedBefore.add(client);
@@ -84,25 +86,29 @@ function hostOf(question: Question): AttachedClient | undefined {
   if (!session) {
     const named = memberAt(frame.bytes, frame.body, 'requestId');
     const asker = named && proxy.calls.get(textOf(frame.bytes, named))?.client;
-    return asker ?? ableClient(proxy, undefined, method);
+    return asker ?? ableClient(proxy, undefined, question);
   }
-  const client = ableClient(proxy, session, method);
+  const client = ableClient(proxy, session, question);
   if (client) session.host ??= client;
   return client;
 }
 
 /** The host of a session as long as it is able; then another client of the same principal. */
-function ableClient(proxy: SharedProxy, session: LiveSession | undefined, method: string): AttachedClient | undefined {
-  const isAble = (client: AttachedClient) => client.principal.name === proxy.principal.name && isController(client) && can(client, method);
+function ableClient(proxy: SharedProxy, session: LiveSession | undefined, request: Asked): AttachedClient | undefined {
+  const isAble = (client: AttachedClient) => client.principal.name === proxy.principal.name && isController(client) && can(client, request);
   if (session?.host && isAble(session.host)) return session.host;
   return [...(session?.attached ?? proxy.clients)].find(isAble);
 }
 
 /** Whether a client takes a request for files or a new terminal. Else the proxy serves it. */
 export const serves = (proxy: SharedProxy, sessionId: string, method: string): boolean =>
-  ableClient(proxy, proxy.sessions.get(sessionId), method) !== undefined;
+  ableClient(proxy, proxy.sessions.get(sessionId), { method }) !== undefined;
 
-function can({ capabilities }: AttachedClient, method: string): boolean {
+type Asked = { readonly method: string; readonly frame?: Frame };
+
+function can({ capabilities }: AttachedClient, { method, frame }: Asked): boolean {
+  if (method === 'elicitation/create')
+    return (frame && stringIn(frame, 'mode') === 'url' ? capabilities?.urls : capabilities?.forms) === true;
   if (method === 'fs/read_text_file') return capabilities?.readsFiles === true;
   if (method === 'fs/write_text_file') return capabilities?.writesFiles === true;
   return !method.startsWith('terminal/') || capabilities?.terminals === true;
@@ -115,7 +121,10 @@ export function answered(hub: Hub, client: AttachedClient, answer: Frame): void 
   const { proxy, session, proxyId, method } = question;
   if (method === 'terminal/create' && answer.outcome === 'result') {
     const terminal = stringIn(answer, 'terminalId');
-    if (terminal !== undefined) proxy.terminals.set(terminal, client);
+    if (terminal !== undefined) {
+      proxy.terminals.set(terminal, client);
+      remember(proxy.shownTerminals, terminal, client);
+    }
   }
   if (method === 'terminal/release') proxy.terminals.delete(stringIn(question.frame, 'terminalId') ?? '');
   withdraw(question, client);
@@ -126,6 +135,14 @@ export function answered(hub: Hub, client: AttachedClient, answer: Frame): void 
       { sessionUpdate: 'permission_resolved', requestId: Number(question.id), resolvedBy: String(client.number) },
       client,
     );
+}
+
+function remember(terminals: SharedProxy['shownTerminals'], terminal: string, client: AttachedClient): void {
+  terminals.set(terminal, client);
+  for (const oldest of terminals.keys()) {
+    if (terminals.size <= MOST_SHOWN_TERMINALS) return;
+    terminals.delete(oldest);
+  }
 }
 
 function findAsked(hub: Hub, client: AttachedClient, id: string): Question | undefined {

@@ -52,7 +52,14 @@ export type ClientCapabilities = {
   readonly readsFiles: boolean;
   readonly writesFiles: boolean;
   readonly terminals: boolean;
-  readonly elicitation: boolean;
+  /** The modes of an elicitation. */
+  readonly forms: boolean;
+  readonly urls: boolean;
+  readonly booleanOptions: boolean;
+  readonly notices: boolean;
+  readonly compaction: boolean;
+  readonly plans: boolean;
+  readonly subagents: boolean;
 };
 
 /** Its request, and what follows the answer. */
@@ -72,8 +79,12 @@ export type SharedProxy = {
   readonly servers: Map<string, AttachedClient>;
   /** The client that created a terminal. */
   readonly terminals: Map<string, AttachedClient>;
+  /** The same, also when the terminal is released: updates still name it. */
+  readonly shownTerminals: Map<string, AttachedClient>;
   /** Clients that do not read. While there is one, the agents pause. */
   readonly full: Set<AttachedClient>;
+  /** What agents may use: the capabilities of the client that initialized the proxy. */
+  offered: ClientCapabilities | undefined;
   /** The proxy's answer to initialize, or those who wait for it. */
   initialized: { readonly resultText: string } | { readonly waiting: Map<AttachedClient, WaitingInitialize>; isAsked: boolean };
   isClosed: boolean;
@@ -83,6 +94,8 @@ export type LiveSession = {
   readonly id: string;
   readonly proxy: SharedProxy;
   readonly attached: Set<AttachedClient>;
+  /** Those of them that cannot take all updates. */
+  readonly lesser: Set<AttachedClient>;
   readonly log: SessionLog;
   readonly maxObserverBytes: number;
   /** Requests that wait for its load to end; undefined when it is open. */

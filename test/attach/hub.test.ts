@@ -225,3 +225,56 @@ test('the proxy of a principal is closed when its last session has waited long e
   fromProxy(ANN, { id: last(proxyOf(ANN).got).id, result: {} });
   expect(proxyOf(ANN).flow).toEqual(['close']);
 });
+
+test('what a later client cannot take is withheld from it or made plainer, live and in the history; the others get it as it is', () => {
+  const session = { configOptions: { boolean: {} }, notices: {}, compaction: {} };
+  const rich = connect(ANN, { session, plan: {}, subagents: {}, terminal: true, elicitation: { form: {}, url: {} } });
+  const options = [
+    { id: 'model', type: 'select' },
+    { id: 'fast', type: 'boolean' },
+  ];
+  rich.send({ id: 1, method: 'session/new', params: { cwd: '/', mcpServers: [] } });
+  fromProxy(ANN, { id: last(proxyOf(ANN).got).id, result: { sessionId: 's', configOptions: options } });
+  expect(last(rich.got).result.configOptions).toEqual(options);
+  const plain = connect(ANN, { elicitation: { form: {} } });
+  load(plain);
+  expect(last(plain.got).result.configOptions).toEqual([options[0]]);
+  fromProxy(ANN, { id: 1, method: 'terminal/create', params: { sessionId: 's', command: 'ls' } });
+  rich.send({ id: last(rich.got).id, result: { terminalId: 't' } });
+
+  const content = [
+    { type: 'terminal', terminalId: 't' },
+    { type: 'content', content: { type: 'text', text: 'done' } },
+  ];
+  const updates: Json[] = [
+    { sessionUpdate: 'config_option_update', configOptions: options },
+    { sessionUpdate: 'notice', severity: 'info', title: 'Careful', description: 'it is late' },
+    { sessionUpdate: 'compaction_update', compactionId: 'c', status: 'in_progress' },
+    { sessionUpdate: 'plan_update', plan: { type: 'items', planId: 'p', entries: [{ content: 'one' }] } },
+    { sessionUpdate: 'plan_removed', planId: 'p' },
+    { sessionUpdate: 'subagent_update', sessionId: 'child' },
+    { sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'ls', content },
+    { sessionUpdate: 'available_commands_update', availableCommands: [] },
+  ];
+  const seen = (peer: Peer) => peer.got.flatMap(({ params }) => (params?.update ? [params.update] : []));
+  for (const one of updates) fromProxy(ANN, { method: 'session/update', params: { sessionId: 's', update: one } });
+  expect(seen(rich)).toEqual(updates);
+  const plainer = [
+    { sessionUpdate: 'config_option_update', configOptions: [options[0]] },
+    { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: '[Careful. it is late]\n' } },
+    { sessionUpdate: 'plan', entries: [{ content: 'one' }] },
+    { ...updates[6], content: [{ type: 'content', content: { type: 'text', text: '(a terminal of another client)' } }, content[1]] },
+    updates[7],
+  ];
+  expect(seen(plain)).toEqual(plainer);
+  const late = connect(TV);
+  load(late);
+  expect(seen(late)).toEqual(plainer);
+
+  fromProxy(ANN, { id: 2, method: 'elicitation/create', params: { sessionId: 's', mode: 'url', url: 'https://example.org' } });
+  expect([last(rich.got).method, last(plain.got).method]).toEqual(['elicitation/create', 'session/update']);
+  rich.send({ id: 5, method: 'session/set_config_option', params: { sessionId: 's', configId: 'fast', type: 'boolean', value: true } });
+  fromProxy(ANN, { id: last(proxyOf(ANN).got).id, result: { configOptions: options } });
+  expect(last(plain.got).params.update).toEqual({ sessionUpdate: 'config_option_update', configOptions: [options[0]] });
+  expect(last(rich.got).result.configOptions).toEqual(options);
+});

@@ -148,9 +148,22 @@ test('the first prompt locks the option: one value is left, the client is notifi
   expect(beta.all('session/new')).toEqual([]);
 });
 
-test('sessions that were loaded, resumed or forked offer only their own agent, and cannot be moved', async ({ stage }) => {
+test('a session that was loaded or resumed before its first prompt can still be moved', async ({ stage }) => {
+  const client = await stage.connect(two(stage));
+  for (const method of ['session/load', 'session/resume']) {
+    const { id: sessionId } = await open(client, stage.cwd, 'beta');
+    const result = await client.call(method, { sessionId, cwd: stage.cwd, mcpServers: [] });
+    expect(shown(result.configOptions)[0], method).toEqual(['agent', 'beta', 2]);
+    expect(await set(client, sessionId, 'agent', 'alpha'), method).toHaveProperty('result');
+    await prompt(client, sessionId, 'hello');
+    expect(client.agentText(sessionId), method).toMatch(/alpha heard hello$/);
+  }
+});
+
+test('sessions that were loaded, resumed or forked after a prompt offer only their own agent, and cannot be moved', async ({ stage }) => {
   const client = await stage.connect(two(stage));
   const { id: sessionId } = await open(client, stage.cwd, 'beta');
+  await prompt(client, sessionId, 'hello');
   for (const method of ['session/load', 'session/resume', 'session/fork']) {
     const result = await client.call(method, { sessionId, cwd: stage.cwd, mcpServers: [] });
     expect(shown(result.configOptions), method).toEqual([
@@ -200,7 +213,7 @@ test('an agent without options gets a list with only ours, and null or missing r
   expect(shown(result.configOptions)).toEqual([['agent', 'bare', 2]]);
   for (const method of ['session/load', 'session/resume'])
     expect(shown((await client.call(method, { sessionId, cwd: stage.cwd, mcpServers: [] })).configOptions), method).toEqual([
-      ['agent', 'bare', 1],
+      ['agent', 'bare', 2],
     ]);
   expect(client.seen.some(({ line }) => line.includes('"_meta":{"one":1.0}'))).toBe(true);
 });

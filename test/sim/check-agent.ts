@@ -29,8 +29,14 @@ export function checkAgent(seen: Evidence, run: Run, line: string): AgentInput {
     notification(seen, run, message, client, line);
     return { message, idText, client: client?.serial, writtenIn: seen.event };
   }
+  // The params of a load open the session anew when its agent changes, perhaps in the very event that answers the load.
+  const isChange = client && isLoad(client) && message.method === 'session/new';
   const isOwn =
-    !client || message.method === 'initialize' || wasAnswered(seen, client) || (seen.agents.length > 1 && FAN_OUT.has(message.method));
+    !client ||
+    isChange ||
+    message.method === 'initialize' ||
+    wasAnswered(seen, client) ||
+    (seen.agents.length > 1 && FAN_OUT.has(message.method));
   mayBeSet(seen, run, message, isOwn ? undefined : client);
   if (message.method === 'session/close' || message.method === 'session/delete') closed(seen, run, message);
   if (!isOwn) forwarded(seen, run, message, idText, client, line);
@@ -85,8 +91,10 @@ function changeFor(seen: Evidence, run: Run, client: ClientFrame, lineage: numbe
   const justSettled = [...seen.settledChanges].filter((one) => seen.answeredIn.get(one) === seen.event);
   // In the order of the requests: the first of two in one event may be cancelled already.
   const inOrder = [...seen.changes, ...justSettled].toSorted((a, b) => a.serial - b.serial);
+  // A load by a name that the client did not know to be in use begins no lineage, and its params are those of the session it found.
+  const isSame = (one: ClientFrame) => (lineage === undefined ? one.publicId === client.publicId : one.lineage === lineage);
   const change = inOrder.find(
-    (one) => one.lineage === lineage && one.about.changesTo === run.agent && !seen.begunChanges.has(one) && !seen.forwarded.has(one),
+    (one) => isSame(one) && one.about.changesTo === run.agent && !seen.begunChanges.has(one) && !seen.forwarded.has(one),
   );
   if (change) seen.begunChanges.add(change);
   else seen.problem(`${run.agent} is asked to open ${nameOf(client)} anew though nobody wanted another agent`);

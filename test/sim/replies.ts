@@ -185,7 +185,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
     if (method === 'initialize') return initialize(received);
     const opens = received.client === undefined ? undefined : ledger.clientFrame(received.client)?.opens;
     const isDelegation = received.client === undefined && received.change === undefined;
-    if (method === 'session/new') return open(received, lineageOf(params), String(params.cwd), isDelegation);
+    if (method === 'session/new') return open(received, lineageOf(received, params), String(params.cwd), isDelegation);
     if (method === 'session/list') return reply(received, () => ({ result: listResult(model, params.cursor) }));
     if (method === 'logout') return reply(received, () => ({ result: {} }));
     if (method === 'auth/status') return reply(received, () => ({ result: { state: 'authenticated' } }));
@@ -222,11 +222,12 @@ export function createReplies(sim: Sim, run: Run): Replies {
     }
   }
   /**
-   * The proxy keeps the params of a session/new and uses them again, so the number in them says which session is meant.
+   * The proxy keeps the params of the request that opened a session and uses them again, so the number in them says which session is
+   * meant. After a load, the change of agent says it.
    */
-  function lineageOf(params: Body): number {
+  function lineageOf({ change }: AgentInput, params: Body): number {
     const meta = params._meta as { sim?: unknown } | undefined;
-    return ledger.clientFrame(meta?.sim)?.opens ?? ledger.newLineage();
+    return ledger.clientFrame(meta?.sim)?.opens ?? ledger.clientFrame(change)?.lineage ?? ledger.newLineage();
   }
 
   function initialize(received: AgentInput): void {

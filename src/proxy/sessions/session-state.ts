@@ -14,7 +14,7 @@ export type OpenedWith = {
   readonly openParams: string | undefined;
   /** The directories that files and terminals served by us may reach; undefined when we serve none. */
   readonly roots: Roots | undefined;
-  /** A prompt or a load has been seen: the session cannot move to another agent. */
+  /** It has begun (a prompt, or a history that we do not know): the session cannot move to another agent. */
   readonly agentLocked: boolean;
 };
 export type Open = { readonly kind: 'open' } & OpenedWith;
@@ -142,13 +142,14 @@ export function leftToLoad(state: Live): Live {
 }
 /** The agent has answered: what it sends now is no replay. */
 export const loadAnswered = (now: Loading): Loading => ({ ...now, replay: now.replay === 'withheld' ? undefined : now.replay });
-/** A session that was open here keeps its agent; of one from an earlier process, `isBegun` says whether it had a prompt. */
+/** A load does not begin a session: one that was open here had a prompt or not, and `isBegun` tells it of one from an earlier process. */
 export function loaded(now: Loading, { openParams, roots }: Pick<OpenedWith, 'openParams' | 'roots'>, isBegun: () => boolean): Open {
-  const agentLocked = now.from.kind !== 'known' || isBegun();
+  const from = restingOf(now.from);
+  const agentLocked = from.kind === 'open' || from.kind === 'lost' ? from.agentLocked : from.kind !== 'known' || isBegun();
   return { kind: 'open', openParams, roots: roots ?? rootsOf(now), agentLocked };
 }
 /** Its agent cannot load, but its process still has the session, parked or open. */
-export const resumedInProcess = (_: Loading, open: Open): Open => ({ ...open, agentLocked: true });
+export const resumedInProcess = (_: Loading, open: Open): Open => open;
 export const loadedFromTranscript = (_: Loading): Transcript => TRANSCRIPT;
 /** A session that was in use before stays; one that only this load knew of is gone, unless its agent has made it. */
 export function loadFailed({ from }: Loading, origin: 'client' | 'agent'): Loading['from'] | Discovered | Closed {

@@ -243,16 +243,21 @@ test('a session recovers with the params and directories it was opened with', ()
   expect(settle<'recovery'>(beginRecovery(recoverable(lost), op), op, recovered)).toEqual({ kind: 'open', ...WITH, roots: ROOTS });
 });
 
-test('a first prompt locks the agent, also if it came before a load; a change of agent does not', () => {
+test('a first prompt locks the agent, also if it came before a load; a load or a change of agent does not', () => {
   const op = load();
   const begun = beginLoad(KNOWN, op);
   expect(loaded(begun, WITH, BEGUN).agentLocked).toBe(true);
   expect(loaded(begun, WITH, () => false).agentLocked).toBe(false);
   const state = open();
   if (state.kind !== 'open') throw new Error(state.kind);
-  expect(lockAgent(state).agentLocked).toBe(true);
-  expect(loaded(beginLoad(state, op), WITH, () => false).agentLocked).toBe(true);
-  expect(resumedInProcess(begun, state).agentLocked).toBe(true);
+  const lost = recoverable(lose(state, false));
+  for (const from of [state, lost, beginRecovery(lost, recovery())])
+    expect(loaded(beginLoad(from, op), WITH, BEGUN).agentLocked).toBe(false);
+  const prompted = lockAgent(state);
+  const gone = recoverable(lose(prompted, true));
+  for (const from of [prompted, gone, beginRecovery(gone, recovery())])
+    expect(loaded(beginLoad(from, op), WITH, () => false).agentLocked).toBe(true);
+  expect([state, prompted].map((held) => resumedInProcess(begun, held).agentLocked)).toEqual([false, true]);
   expect(changed(beginChange(state, change())).agentLocked).toBe(false);
 });
 

@@ -127,7 +127,7 @@ export type SwitchboardEvent =
       summary: string;
       verdict: 'allow' | 'ask' | 'deny';
       why: string | undefined;
-      answeredBy: 'policy' | 'user' | 'memory' | 'timeout' | 'agent';
+      answeredBy: 'policy' | 'user' | 'approve' | 'memory' | 'timeout' | 'agent';
     };
 
 /** The streams of one ACP client, newline-delimited JSON in both directions: Node streams or web streams. */

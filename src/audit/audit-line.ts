@@ -4,10 +4,11 @@ import { isObject } from '../json-object.ts';
 
 export type AuditVerdict = 'allow' | 'ask' | 'deny';
 /**
- * `policy`: a rule or a default. `user`: a person at the client. `memory`: an answer the user gave earlier. `timeout`: nobody answered in time.
- * `agent`: the agent withdrew the request before it was answered.
+ * `policy`: a rule or a default. `user`: a person at the client. `approve`: the client, as `--approve` or `--yolo` tell it; nobody saw the
+ * request. `memory`: an answer the user gave earlier. `timeout`: nobody answered in time. `agent`: the agent withdrew the request before it
+ * was answered.
  */
-export type AnsweredBy = 'policy' | 'user' | 'memory' | 'timeout' | 'agent';
+export type AnsweredBy = 'policy' | 'user' | 'approve' | 'memory' | 'timeout' | 'agent';
 
 /**
  * `allowed`: it went ahead. `prevented`: it did not happen. `noticed`: it happened although the policy denies it, because the agent did not

@@ -36,7 +36,7 @@ export type TurnHandlers = OperationHandlers & {
   readonly signal: AbortSignal;
   readonly progress: (step: Step) => void;
   /** Resolves to the id of the chosen option; undefined rejects the request. */
-  permission(request: DescribedPermission, signal: AbortSignal, params: unknown): Promise<string | undefined>;
+  permission(request: DescribedPermission, signal: AbortSignal, params: unknown, id: string): Promise<string | undefined>;
 };
 
 export type Change =
@@ -141,7 +141,7 @@ export function openAgentSessions(
     const { agent, cwd } = session.shown();
     const known = turn.record.call(fields(params.toolCall).toolCallId);
     const described = describePermission(params, { agent, cwd, known, policy: served.policy?.(id) });
-    const chosen = await turn.handlers.permission(described, signal, params);
+    const chosen = await turn.handlers.permission(described, signal, params, id);
     return chosen === undefined ? CANCELLED : { outcome: { outcome: 'selected', optionId: chosen } };
   }
   async function during<T>(handlers: OperationHandlers | undefined, work: () => Promise<T>): Promise<T> {

@@ -98,6 +98,8 @@ export type Connection = {
   answer(answer: ElsewhereAnswer): boolean;
   /** The policy's decision about an open request, by the id that the client knows. */
   evaluatedRequest(id: string): Evaluated | undefined;
+  /** The client (in this process) answers an open request without asking a person; the audit log says so. */
+  answersAutomatically(id: string): void;
   /** Cancels the turns of a session; false for an unknown session. */
   cancel(sessionId: string): boolean;
   /** Whether the policy lets the user read or edit a file of a session outside the client. */

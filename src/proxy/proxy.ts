@@ -136,6 +136,7 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     agentOf: (sessionId) => proxy.registry.get(sessionId)?.agent.name,
     described: () => pool.described(),
     evaluatedRequest: (id) => proxy.requests.open(id)?.evaluated,
+    answersAutomatically: (id) => proxy.requests.markAutomatic(id),
     answer: (answer) => !pool.isClosed && answerElsewhere(proxy, answer),
     cancel: (sessionId) => !pool.isClosed && cancelElsewhere(proxy, sessionId),
     byUser: (sessionId, act, file) => actAsUser(proxy, sessionId, act, file),

@@ -103,7 +103,8 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
         const cwd = directory?.cwd ?? process.cwd();
         const files = createFiles(cwd, { canWrite, canReadAll: false });
         const approver = createApprover(approval, name, cwd);
-        const permission = ({ title, options }: DescribedPermission, params: unknown) => {
+        const permission = ({ title, options }: DescribedPermission, params: unknown, id: string) => {
+          proxy.connection.answersAutomatically(id);
           const approved = approver.choose(params);
           if (approved) return approved.optionId;
           refuse(name, title);
@@ -144,7 +145,7 @@ type TurnContext = {
   readonly over: AbortSignal;
   readonly timeoutS: number | undefined;
   readonly opened: (sessionId: string) => void;
-  readonly permission: (request: DescribedPermission, params: unknown) => string | undefined;
+  readonly permission: (request: DescribedPermission, params: unknown, id: string) => string | undefined;
 };
 
 type TurnTaken = Omit<Outcome, 'ok' | 'refused' | 'directory'> & { readonly exitCode: number };
@@ -173,7 +174,7 @@ async function takeTurn(agents: AgentSessions, agent: string, cwd: string, promp
         firstWordsMs ??= Math.round(performance.now() - began);
         text += words;
       },
-      permission: async (request, _, params) => context.permission(request, params),
+      permission: async (request, _, params, id) => context.permission(request, params, id),
     });
     const durationMs = Math.round(performance.now() - began);
     const isLate = late?.aborted === true && !context.over.aborted;

@@ -128,8 +128,9 @@ function inWords(line: AuditLine): string {
   const word = (key: string): string => (typeof line[key] === 'string' ? String(line[key]) : '');
   const rule = line.rule as { readonly id?: unknown; readonly at?: unknown } | undefined;
   if (line.end === true) return `${word('time')}  end of one process's records`;
+  const answerer = word('by') === 'approve' ? '--approve' : word('by');
   const by = [
-    word('answer') === '' ? word('by') : `${word('by')}: ${word('answer')}`,
+    word('answer') === '' ? answerer : `${answerer}: ${word('answer')}`,
     rule === undefined ? '' : `${rule.id} ${rule.at}`,
     word('mode') === 'observe' ? 'observe mode' : '',
   ]

@@ -118,6 +118,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
     request(method, params, signal, id) {
       if (method !== 'session/request_permission') return files.serve(method, params);
       const approved = approver.choose(params);
+      if (approved || !isAtTerminal) proxy.connection.answersAutomatically(id);
       if (approved) return { outcome: { outcome: 'selected', optionId: approved.optionId } };
       const { options } = fields(params);
       const offered = (Array.isArray(options) ? options : []) as readonly Offered[];

@@ -23,6 +23,8 @@ export function chosenIn(answer: Frame, options: readonly PermissionOption[]): P
   return how === 'selected' ? options.find((option) => option.optionId === optionId) : undefined;
 }
 
+export const answererOf = ({ isAutomatic }: AgentRequest): AnsweredBy => (isAutomatic ? 'approve' : 'user');
+
 /** Withdraws the request after the policy's timeout, or its agent's, and calls `then`. Returns a function that stops the timer. */
 export function denyInTime(deps: EnforcementDeps, agentRequest: AgentRequest, then: () => void): () => void {
   const limitMs = limitsOf(deps.current().policy).permissionTimeoutMs ?? agentRequest.agent.spec.timeouts.permissionMs;
@@ -95,7 +97,7 @@ export function requestPermission(
   const options = isRememberable(deps, action) ? OPTIONS : OPTIONS.filter(({ kind }) => !kind.endsWith('_always'));
   let abandon = () => {};
   const over = (reply: Reply, by: AnsweredBy, sent: string, answer?: string) => {
-    write(deps, action, { option: sent, by, verdict: by === 'user' ? 'ask' : 'deny', answer });
+    write(deps, action, { option: sent, by, verdict: by === 'user' || by === 'approve' ? 'ask' : 'deny', answer });
     const status = reply === 'allowed' ? 'completed' : 'failed';
     // A call that goes on is ended by those who know how it ends.
     if (known === undefined) deps.host.update(sessionId, { sessionUpdate: 'tool_call_update', toolCallId, status });
@@ -107,7 +109,7 @@ export function requestPermission(
     options,
     _meta: { [META_KEY]: { summary: summaryOf(asked), why: decision.why } },
   };
-  const agentRequest = deps.host.requests.putOwn(
+  const agentRequest: AgentRequest = deps.host.requests.putOwn(
     {
       idText,
       method: 'session/request_permission',
@@ -117,7 +119,8 @@ export function requestPermission(
       onAnswer(answer) {
         const chosen = chosenIn(answer, options);
         if (chosen) remember(deps, action, chosen.kind);
-        over(chosen?.kind.startsWith('allow') ? 'allowed' : 'refused', 'user', chosen?.optionId ?? 'cancelled', chosen?.kind);
+        const reply = chosen?.kind.startsWith('allow') ? 'allowed' : 'refused';
+        over(reply, answererOf(agentRequest), chosen?.optionId ?? 'cancelled', chosen?.kind);
         return true;
       },
       onCancel: () => over('cancelled', 'user', 'cancelled'),

@@ -144,7 +144,7 @@ function outcomeOf(isObserving: boolean, surface: string, { by, verdict, answer,
   if (surface === OBSERVED && verdict === 'ask') return 'unasked';
   if (verdict !== 'allow' && (isObserving || surface === OBSERVED)) return 'noticed';
   if (by === 'agent') return 'withdrawn';
-  if (by !== 'user') return verdict === 'allow' ? 'allowed' : 'prevented';
+  if (by !== 'user' && by !== 'approve') return verdict === 'allow' ? 'allowed' : 'prevented';
   if (answerIn !== undefined || answer?.startsWith('allow')) return 'allowed';
   return answer === undefined ? 'withdrawn' : 'prevented';
 }

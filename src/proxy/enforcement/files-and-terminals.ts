@@ -72,8 +72,8 @@ export function fileOrTerminal(deps: EnforcementDeps, asking: Asking): void {
     return refuse(queue?.isCancelled ? 'the turn was cancelled' : action.decision.why);
   }
   // The user has consented to exactly this.
-  const answerIn = stateOf(session).grants.take(action, surface.use?.(placeFor(deps, action), action.asked));
-  if (answerIn !== undefined && write(deps, action, { option: 'passed', by: 'user', verdict: 'ask', answerIn }).isWritten) {
+  const consent = stateOf(session).grants.take(action, surface.use?.(placeFor(deps, action), action.asked));
+  if (consent && write(deps, action, { option: 'passed', by: consent.by, verdict: 'ask', answerIn: consent.seq }).isWritten) {
     decided(true);
     return void passOn(frame, { evaluatedPath: placeOf(method, action) });
   }

@@ -1,5 +1,6 @@
 // One action passes several surfaces. The user's consent to a permission request is kept for the file or terminal request that follows from it
 // in the same turn, and a decision about a file, terminal or tool request for the tool call that reports it.
+import type { AnsweredBy } from '../../audit/audit-line.ts';
 import type { Action } from '../../policy/actions/action.ts';
 import { covers, type Grant, runsWithin } from '../../policy/actions/grant.ts';
 import type { Agent } from '../agents/agent.ts';
@@ -18,6 +19,9 @@ export type Given = {
   readonly turn: ClientRequest;
 };
 
+/** The answer that allowed an action: its audit line, and who gave it. */
+export type Consent = { readonly seq: number; readonly by: AnsweredBy };
+
 type Held = {
   readonly grant: Grant;
   readonly toolCallId: string;
@@ -25,8 +29,7 @@ type Held = {
   readonly agent: Agent;
   readonly connection: AgentConnection | undefined;
   readonly policyHash: string;
-  /** The audit line with the user's answer. */
-  readonly seq: number;
+  readonly consent: Consent;
 };
 
 /** The only turn that the agent can be working on; undefined when there is none, when it was cancelled, or when there are several. */
@@ -39,20 +42,19 @@ export function turnOf({ turns }: Pick<Session, 'turns'>): ClientRequest | undef
 export class Grants {
   #all: readonly Held[] = [];
 
-  /** `seq` is the audit line with the user's consent to `action`. */
-  give(action: PendingAction, { grants, toolCallId, turn }: Given, seq: number): void {
+  give(action: PendingAction, { grants, toolCallId, turn }: Given, consent: Consent): void {
     const { session, agent, policyHash } = action;
     if (!session || turnOf(session) !== turn) return;
-    const given = grants.map((grant) => ({ grant, toolCallId, turn, agent, connection: agent.connection, policyHash, seq }));
+    const given = grants.map((grant) => ({ grant, toolCallId, turn, agent, connection: agent.connection, policyHash, consent }));
     this.#all = [...this.#valid(action), ...given].slice(-MAX_GRANTS);
   }
-  /** Uses up the grant that covers `use`, and returns the audit line of the consent. */
-  take(action: PendingAction, use: Grant | undefined): number | undefined {
+  /** Uses up the grant that covers `use`, and returns the consent behind it. */
+  take(action: PendingAction, use: Grant | undefined): Consent | undefined {
     if (!use || this.#all.length === 0) return undefined;
     const valid = this.#valid(action);
     const found = valid.find(({ grant }) => covers(grant, use));
     this.#all = valid.filter((held) => held !== found);
-    return found?.seq;
+    return found?.consent;
   }
   /** The tool call has ended: whatever follows is another action. */
   end(toolCallId: string): void {

@@ -42,8 +42,8 @@ export async function hostToolCall(
     return { allow: false, reason: `denied by policy: ${action.decision.why}` };
   }
   // The user has consented to the agent's own permission request for exactly this.
-  const answerIn = call?.approval?.seq;
-  if (answerIn !== undefined && write(deps, action, { option: 'passed', by: 'user', verdict: 'ask', answerIn }).isWritten)
+  const consent = call?.approval?.consent;
+  if (consent && write(deps, action, { option: 'passed', by: consent.by, verdict: 'ask', answerIn: consent.seq }).isWritten)
     return allowed(action);
   if (call) call.isShown = true;
   return askAboutCall(deps, { action, session, shown, look, signal, allowed: allowed(action), toolCallId: call?.toolCallId });

@@ -19,9 +19,10 @@ import { detach, type Frame } from '../../wire/frame.ts';
 import { elements, memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
+import type { AgentRequest } from '../requests/agent-requests.ts';
 import type { Session } from '../sessions/session.ts';
 import type { NamedTool } from '../tools/host-calls.ts';
-import { chosenIn, denyInTime, remember, type Shown } from './ask-user.ts';
+import { answererOf, chosenIn, denyInTime, remember, type Shown } from './ask-user.ts';
 import type { Evaluated } from './enforcement.ts';
 import { requestOf, stateOf } from './enforcement-state.ts';
 import {
@@ -38,7 +39,7 @@ import {
   textOf,
   write,
 } from './evaluate.ts';
-import { turnOf } from './grants.ts';
+import { type Consent, turnOf } from './grants.ts';
 import { evaluateTool, isHarmless } from './host-tool-calls.ts';
 import { isRefusedMode } from './modes/modes.ts';
 import { tellRefusal } from './reports.ts';
@@ -98,9 +99,9 @@ export function permission(deps: EnforcementDeps, asking: Asking): void {
     again: () => look(open.request),
     answered,
     refused: (refusal, by) => tellRefusal(deps, refusal, { by, shown: shownIn(toolCall), ...(call && { call }) }),
-    allowed(seq) {
-      if (named && !question?.isContradicted) session.servers.calls.approve(toolCallId as string, seq);
-      if (session && given) stateOf(session).grants.give(open, given, seq);
+    allowed(consent) {
+      if (named && !question?.isContradicted) session.servers.calls.approve(toolCallId as string, consent);
+      if (session && given) stateOf(session).grants.give(open, given, consent);
     },
   });
 }
@@ -120,7 +121,7 @@ type Then = {
   /** The policy refuses it after all. */
   readonly refused: (action: PendingAction, by: AnsweredBy) => void;
   /** The user consents, as this audit line says. */
-  readonly allowed: (seq: number) => void;
+  readonly allowed: (consent: Consent) => void;
 };
 
 function putToUser(
@@ -138,7 +139,7 @@ function putToUser(
     agent.succeed(idText, CANCELLED);
   };
   let abandon = () => {};
-  const agentRequest = asking.passOn(asking.frame, {
+  const agentRequest: AgentRequest | undefined = asking.passOn(asking.frame, {
     patches: [...titled(asking.frame, title), ...offering(asking.frame, options), ...withoutOurMeta(asking.frame)].sort(
       (one, other) => one.span.start - other.span.start,
     ),
@@ -153,7 +154,7 @@ function putToUser(
         return false;
       }
       const chosen = chosenIn(answer, options);
-      if (chosen) userChose(chosen, metaIn(answer));
+      if (chosen) userChose(chosen, metaIn(answer), agentRequest ? answererOf(agentRequest) : 'user');
       else cancelled();
       return true;
     },
@@ -165,7 +166,7 @@ function putToUser(
     denied(deps, action, idText, options, 'timeout');
   });
 
-  function userChose(chosen: PermissionOption, _meta: unknown): void {
+  function userChose(chosen: PermissionOption, _meta: unknown, by: AnsweredBy): void {
     const isAllowed = chosen.kind.startsWith('allow');
     const isPlain = isConsent(chosen);
     const now = isAllowed ? again() : action;
@@ -178,8 +179,8 @@ function putToUser(
     // What the label says counts, where it says something else than the kind.
     if (isPlain || !isAllowed) remember(deps, action, chosen.kind);
     const instead = onceInstead(options, chosen);
-    const written = write(deps, action, { option: instead.optionId, by: 'user', verdict: 'ask', answer: chosen.kind });
-    if (isPlain && written.isWritten) allowed(written.seq);
+    const written = write(deps, action, { option: instead.optionId, by, verdict: 'ask', answer: chosen.kind });
+    if (isPlain && written.isWritten) allowed({ seq: written.seq, by });
     agent.succeed(idText, selected(instead, _meta));
   }
 }

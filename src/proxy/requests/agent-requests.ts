@@ -31,6 +31,8 @@ export type AgentRequest = {
   readonly onClosed: (() => void) | undefined;
   /** The policy's decision about it. */
   readonly evaluated: Evaluated | undefined;
+  /** The client has said that no person sees the request: it answers by itself. */
+  readonly isAutomatic: boolean;
   /** The agent waits for an answer. */
   readonly isOpen: boolean;
 };
@@ -57,6 +59,8 @@ export type AgentRequests = {
   answered(answer: Frame): boolean;
   /** The client's answer cannot be used: the agent that waits for it, or our own code, gets an error instead. */
   unusable(key: string, error: ProxyError): void;
+  /** The client is about to answer the request without asking a person. */
+  markAutomatic(key: string): void;
   /** The request was answered in the console: the client no longer needs to. */
   answeredElsewhere(answer: Frame): void;
 
@@ -144,6 +148,7 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
       onCancel,
       onClosed,
       evaluated,
+      isAutomatic: false,
       isOpen: true,
     };
     byKey.set(key, request);
@@ -329,6 +334,10 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
     },
 
     find: (agent, idText) => byAgent.get(agent)?.get(canonicalId(idText)),
+    markAutomatic(key) {
+      const request = byKey.get(key);
+      if (request) request.isAutomatic = true;
+    },
     open(key) {
       const request = byKey.get(key);
       return request?.isOpen ? request : undefined;

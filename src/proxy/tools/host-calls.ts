@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fields } from '../../json-object.ts';
 import type { ToolRequest } from '../../mcp/server/gate.ts';
 import type { HostTool, ToolArgs } from '../../mcp/server/tool.ts';
+import type { Consent } from '../enforcement/grants.ts';
 
 /** The call of a host tool that an agent's tool call or permission request is about. `args`: undefined if they are not given. */
 export type NamedTool = Pick<ToolRequest, 'server' | 'tool' | 'effect'> & { readonly args: ToolArgs | undefined };
@@ -58,8 +59,8 @@ function argsInText(content: unknown): ToolArgs | undefined {
 
 /** A tool call of the agent. */
 type Reported = { readonly toolCallId: string; named: NamedTool; isUsed: boolean; approval: Approval | undefined };
-/** The user's consent to the agent's permission request; with a policy, the audit line of the answer. */
-export type Approval = { readonly seq: number | undefined };
+/** The user's consent to the agent's permission request; with a policy, its place in the audit log. */
+export type Approval = { readonly consent: Consent | undefined };
 
 export type HostCall = NamedTool & {
   /** The agent's, if it has reported the call; else one of the proxy's. */
@@ -108,9 +109,9 @@ export class HostCalls {
     return this.#renamed.has(toolCallId);
   }
   /** The user allowed the agent's permission request for the call. */
-  approve(toolCallId: string, seq: number | undefined): void {
+  approve(toolCallId: string, consent: Consent | undefined): void {
     const reported = this.#reported.find((one) => one.toolCallId === toolCallId);
-    if (reported) reported.approval = { seq };
+    if (reported) reported.approval = { consent };
   }
   /** The agent calls the tool. `args` identify the call from now on. */
   begin({ server, tool, effect, args }: ToolRequest): HostCall {

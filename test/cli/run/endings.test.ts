@@ -111,6 +111,29 @@ describe('--approve', () => {
   });
 });
 
+test('the audit log says that --approve answered, and not a user', async () => {
+  const home = createHome();
+  const rules = policy(home, 'ask: ["edit(**)"]\n');
+  const prompt = `ask edit ${home.project}/a`;
+  const two = home.write('two.json', { agent_servers: { one: agent('every-ending'), two: agent('every-ending') } });
+  await home.run(['run', '--config', configured(home), '--policy', rules, '--yolo', prompt]);
+  await home.run(['run', '--config', configured(home), '--policy', rules, '--approve', 'reads', prompt]);
+  await home.run(['compare', '--config', two, '--policy', rules, '--approve', 'all', prompt]);
+  // The demo agent asks, and then writes: one answer, two lines.
+  await home.run(['run', '-a', 'builder', '--policy', rules, '--write', '--approve', 'all', '/edit a.txt']);
+  const { stdout } = await home.quick(['audit', 'tail', '-n', '50']);
+  const edits = stdout.split('\n').flatMap((line) => /^\S+ +(\w+ +\w+ .*edit: .*)$/.exec(line)?.[1] ?? []);
+  const words = edits.map((line) => line.replace(/ +/g, ' ').replace(/edit: \S+ \((.*), .*/, '$1'));
+  expect(words.sort()).toEqual([
+    'ask allowed builder --approve',
+    'ask allowed builder --approve: allow_once',
+    'ask allowed mine --approve: allow_once',
+    'ask allowed one --approve: allow_once',
+    'ask allowed two --approve: allow_once',
+    'ask prevented mine --approve: reject_once',
+  ]);
+});
+
 describe('the agent of a turn', () => {
   const file = (home: Home, more: object) =>
     home.write('three.json', {

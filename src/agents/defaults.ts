@@ -41,6 +41,7 @@ export type AgentSpec = {
   readonly isolation: 'auto' | 'shared' | 'session';
   /** What becomes of a prompt during a turn; undefined: as the kind of connection has it. */
   readonly whileRunning?: 'pass' | 'queue' | 'steer' | 'refuse';
+  readonly rememberAlways?: 'off' | 'session';
   /** The transport of the host tools. */
   readonly mcpTransport: 'auto' | 'acp' | 'http' | 'stdio' | 'off';
   /** Whether the proxy bridges client MCP servers that the agent does not support; `auto`: unless it is the only agent. */
@@ -90,10 +91,15 @@ export function agentSpec(
   name: string,
   options: AgentOptions & { readonly sandbox?: unknown; readonly wrap?: readonly string[] | undefined },
   withheldEnv: readonly string[] = [],
-  forAll: { readonly sandbox?: unknown; readonly whileRunning?: AgentSpec['whileRunning'] } = {},
+  forAll: {
+    readonly sandbox?: unknown;
+    readonly whileRunning?: AgentSpec['whileRunning'];
+    readonly rememberAlways?: AgentSpec['rememberAlways'];
+  } = {},
 ): AgentSpec {
   const { timeouts, restart } = AGENT_DEFAULTS;
   const whileRunning = options.while_running ?? forAll.whileRunning;
+  const rememberAlways = options.remember_always ?? forAll.rememberAlways;
   return {
     name,
     command: options.url === undefined ? (options.command ?? '') : shownUrl(options.url),
@@ -119,6 +125,7 @@ export function agentSpec(
     onStall: options.on_stall ?? AGENT_DEFAULTS.onStall,
     isolation: options.isolation ?? AGENT_DEFAULTS.isolation,
     ...(whileRunning !== undefined && { whileRunning }),
+    ...(rememberAlways !== undefined && { rememberAlways }),
     mcpTransport: options.mcp_transport ?? AGENT_DEFAULTS.mcpTransport,
     mcpBridge: options.mcp_bridge ?? AGENT_DEFAULTS.mcpBridge,
     unsupportedContent: options.unsupported_content ?? AGENT_DEFAULTS.unsupportedContent,

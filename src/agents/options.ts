@@ -13,6 +13,7 @@ export const milliseconds = z.int().min(1).max(LONGEST_TIMER_MS);
 
 const absolutePath = z.string().regex(/^(\/|[A-Za-z]:[\\/])/);
 export const whileRunningOption = z.enum(['pass', 'queue', 'steer', 'refuse']);
+export const rememberAlwaysOption = z.enum(['off', 'session']);
 
 const optional = z
   .object({
@@ -148,6 +149,9 @@ const optional = z
       .meta({ default: mcpBridge }),
     while_running: whileRunningOption.describe(
       'What happens to a prompt that arrives during a turn of this agent; overrides the top-level `while_running`.',
+    ),
+    remember_always: rememberAlwaysOption.describe(
+      'Whether answers with "always" to this agent are kept without a policy; overrides the top-level `remember_always`.',
     ),
     unsupported_content: z
       .enum(['refuse', 'describe'])

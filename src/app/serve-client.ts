@@ -146,6 +146,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
           }),
     servesMissing: config.workspace !== 'off',
     enforcement: enforcement(),
+    always: { stateDir, redact: secrets.redact, onProblem },
     queuesPrompts,
     watch: records.watch,
     transcripts: records.transcripts,

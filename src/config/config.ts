@@ -93,7 +93,11 @@ export function toConfig(
       name,
       options as AgentOptions,
       secretVariables.filter((variable) => !variables.get(name)?.has(variable)),
-      { sandbox: layer.sandbox, whileRunning: layer.whileRunning as AgentSpec['whileRunning'] },
+      {
+        sandbox: layer.sandbox,
+        whileRunning: layer.whileRunning as AgentSpec['whileRunning'],
+        rememberAlways: layer.rememberAlways as AgentSpec['rememberAlways'],
+      },
     ),
   );
   const limits = layer.limits as { max_frame_bytes?: number; max_queue_bytes?: number };

@@ -20,6 +20,7 @@ export type Layer = {
   readonly workspace: unknown;
   readonly sandbox: unknown;
   readonly whileRunning: unknown;
+  readonly rememberAlways: unknown;
   /** Absolute directories. */
   readonly allowCwd: unknown;
   readonly detachGrace: unknown;
@@ -41,6 +42,7 @@ export const EMPTY_LAYER: Layer = {
   workspace: undefined,
   sandbox: undefined,
   whileRunning: undefined,
+  rememberAlways: undefined,
   allowCwd: undefined,
   detachGrace: undefined,
   networkClients: {},
@@ -68,6 +70,7 @@ export function layerOf(document: Document): Layer {
     workspace,
     sandbox,
     whileRunning: given.while_running,
+    rememberAlways: given.remember_always,
     allowCwd: Array.isArray(given.allow_cwd)
       ? given.allow_cwd.map((one) => path.resolve(path.dirname(document.file), String(one)))
       : undefined,
@@ -99,6 +102,7 @@ export function merge(under: Layer, over: Layer): Layer {
     workspace: over.workspace ?? under.workspace,
     sandbox: over.sandbox ?? under.sandbox,
     whileRunning: over.whileRunning ?? under.whileRunning,
+    rememberAlways: over.rememberAlways ?? under.rememberAlways,
     allowCwd: over.allowCwd ?? under.allowCwd,
     detachGrace: over.detachGrace ?? under.detachGrace,
     networkClients: { ...under.networkClients, ...over.networkClients },

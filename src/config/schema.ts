@@ -1,7 +1,7 @@
 // The schema of the configuration file. Loaded only to validate a file: zod is too large for every start.
 import * as z from 'zod';
 import { AGENT_NAME } from '../agents/defaults.ts';
-import { agentOptions, milliseconds, whileRunningOption } from '../agents/options.ts';
+import { agentOptions, milliseconds, rememberAlwaysOption, whileRunningOption } from '../agents/options.ts';
 import { dialectOptions } from '../dialects/options.ts';
 import { hostToolsOptions, mcpServerOptions } from '../mcp/options.ts';
 import { sandboxOption, sandboxOptions } from '../sandbox/options.ts';
@@ -38,6 +38,9 @@ export const configSchema = z
       .meta({ default: DEFAULTS.workspace }),
     while_running: whileRunningOption.describe(
       'What happens to a prompt that arrives during a turn. `pass`: it goes to the agent at once. `queue`: it waits for the end of the turn; 16 may wait in a session. `steer`: it joins the running turn if the agent supports that, else it waits. `refuse`: it gets an error. Default: `pass` for a single agent on stdio, else `queue`. An agent that queues prompts itself gets them at once.',
+    ),
+    remember_always: rememberAlwaysOption.describe(
+      'Without a policy: whether an answer with "always" is kept, so that an agent that asks for the very same again in the session gets it at once. `switchboard policy remembered` lists and revokes these answers. Default: `off` for a single agent on stdio, else `session`. With a policy, its `remember` decides.',
     ),
     allow_cwd: z
       .array(z.string().min(1))

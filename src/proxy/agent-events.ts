@@ -178,10 +178,11 @@ export function createRegistryDeps(parts: () => ProxyParts): RegistryDeps {
     },
     isWaiting: (session) => parts().requests.isWaiting(session),
     ended(session) {
-      const { workspace, enforcement } = parts().context;
+      const { workspace, enforcement, always } = parts().context;
       workspace?.endOf(session);
       revokeAttachment(session);
       enforcement?.ended(session);
+      always?.memory?.ended(session);
     },
   };
 }

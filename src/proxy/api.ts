@@ -21,6 +21,7 @@ import type { Multiplexer } from './boundary.ts';
 import type { ClientScope } from './client-scope.ts';
 import type { Clock, Counters } from './context.ts';
 import type { CreateEnforcement, Evaluated } from './enforcement/enforcement.ts';
+import type { AlwaysStore } from './requests/always-memory.ts';
 import type { ElsewhereAnswer } from './requests/answer-elsewhere.ts';
 import type { HostToolsState } from './tools/confirm-tools.ts';
 import type { HostToolsOptions } from './tools/session-tools.ts';
@@ -48,6 +49,8 @@ export type ConnectionOptions = {
   readonly clock: Clock;
   readonly version: string;
   readonly enforcement?: CreateEnforcement | undefined;
+  /** Where answers with "always" are kept if there is no policy. */
+  readonly always?: AlwaysStore | undefined;
   readonly report: (text: string, level?: 'debug') => void;
   /** Limits a network client. */
   readonly scope?: ClientScope | undefined;

@@ -12,6 +12,7 @@ import { type Context, createTimers, noCounts } from './context.ts';
 import { createAgentSide } from './from-client.ts';
 import type { Parts, ProxyParts } from './parts.ts';
 import { createAgentRequests } from './requests/agent-requests.ts';
+import { Always } from './requests/always.ts';
 import { actAsUser, answerElsewhere, cancelElsewhere } from './requests/answer-elsewhere.ts';
 import { paramsOnLayer, paramsWithoutFiles } from './requests/serve-workspace.ts';
 import type { Session } from './sessions/session.ts';
@@ -47,6 +48,7 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     servesMissing: options.servesMissing ?? options.workspace !== undefined,
     review: options.review,
     enforcement: options.enforcement?.(createEnforcementHost(() => proxy)),
+    always: options.always && !options.enforcement ? new Always(options.always) : undefined,
     scope: options.scope,
     multiplexer: options.multiplexer,
     activity: options.activity,

@@ -14,6 +14,7 @@ import { takenByUs } from '../tools/acp-messages.ts';
 import { asDelegated } from '../tools/delegation-view.ts';
 import { asksForHostTool } from '../tools/report-host-call.ts';
 import { type AgentRequest, CANCELLED_PERMISSION } from './agent-requests.ts';
+import { keepsAlways, recalledAnswer } from './always.ts';
 import { duplicateId } from './duplicate-ids.ts';
 import { elicitation } from './elicitation.ts';
 import { mcpMessage } from './mcp-message.ts';
@@ -55,7 +56,7 @@ function openBy(agent: Agent, session: Session | undefined): Session | undefined
 }
 
 function passOn(
-  proxy: Parts<'context' | 'pool' | 'registry' | 'requests'>,
+  proxy: Parts<'context' | 'pool' | 'registry' | 'requests' | 'client'>,
   agent: Agent,
   session: Session | undefined,
   frame: Frame,
@@ -104,7 +105,7 @@ function limitPermission({ context, requests }: Parts<'context' | 'requests'>, r
 
 /** Routes by `key`, because the named object may belong to another agent; otherwise checks the limits. */
 function toClient(
-  proxy: Parts<'context' | 'pool' | 'registry' | 'requests'>,
+  proxy: Parts<'context' | 'pool' | 'registry' | 'requests' | 'client'>,
   agent: Agent,
   session: Session | undefined,
   frame: Frame,
@@ -119,7 +120,7 @@ function toClient(
     case 'session/request_permission':
       if (session && proxy.requests.count({ session }, 'session/request_permission') >= most)
         return agent.fail(idText, failure('TOO_MANY_OPEN', ['permission requests', most]));
-      return putPermission(agent, session, frame, put);
+      return putPermission(proxy, agent, session, frame, put);
     case 'terminal/create':
       if (session && proxy.registry.terminalCount(session) + proxy.requests.count({ session }, 'terminal/create') >= MAX_TERMINALS)
         return agent.fail(idText, failure('TOO_MANY_OPEN', ['terminals', MAX_TERMINALS]));
@@ -131,11 +132,20 @@ function toClient(
   }
 }
 
-/** The user's consent to the call of a host tool is not asked for again. */
-function putPermission(agent: Agent, session: Session | undefined, frame: Frame, put: Put): void {
-  const read = asksForHostTool(session, frame);
-  const offered = offeredIn(frame);
+/** The user's consent to the call of a host tool is not asked for again, and neither is what the user has answered with "always". */
+function putPermission(
+  proxy: Parts<'context' | 'pool' | 'client'>,
+  agent: Agent,
+  session: Session | undefined,
+  frame: Frame,
+  put: Put,
+): void {
   const idText = idTextOf(frame);
+  const recalled = session && recalledAnswer(proxy, session, frame);
+  if (recalled !== undefined) return agent.succeed(idText, recalled);
+  const read = asksForHostTool(session, frame);
+  const keep = session && keepsAlways(proxy, session, frame);
+  const offered = offeredIn(frame);
   put([], {
     onAnswer(answer) {
       if (!isReadable(answer, offered)) {
@@ -143,6 +153,7 @@ function putPermission(agent: Agent, session: Session | undefined, frame: Frame,
         return true;
       }
       read?.(answer);
+      keep?.(answer);
       return false;
     },
   });

@@ -17,14 +17,15 @@ const OPTIONS = [
   { optionId: 'no', name: 'Reject', kind: 'reject_once' },
 ] as const;
 
-export function askingGate(proxy: Parts<'requests'>, session: Session): ToolGate {
+export function askingGate(proxy: Parts<'context' | 'requests'>, session: Session): ToolGate {
   return async (request, signal): Promise<GateVerdict> => {
     const { effect, server, tool, args } = request;
     if (effect === 'read' || effect === 'ask') return { allow: true };
     const name = `${server}:${tool}`;
     const call = session.servers.calls.of(args);
+    const { always } = proxy.context;
     // The user has consented to the agent's own permission request for exactly this.
-    if (session.servers.allowedTools.has(name) || call?.approval) return { allow: true };
+    if (call?.approval || always?.memory?.allowsTool(session, name) || session.servers.allowedTools.has(name)) return { allow: true };
     const path = typeof args.path === 'string' ? args.path : undefined;
     const shown = {
       title: titleOf(request),
@@ -34,7 +35,7 @@ export function askingGate(proxy: Parts<'requests'>, session: Session): ToolGate
     };
     if (call) call.isShown = true;
     const chosen = await choose(proxy, session, shown, OPTIONS, signal, call?.toolCallId);
-    if (chosen === 'session') session.servers.allowedTools.add(name);
+    if (chosen === 'session' && !(await always?.load())?.keepTool(session, name)) session.servers.allowedTools.add(name);
     return chosen === 'once' || chosen === 'session' ? { allow: true } : { allow: false, reason: 'the user did not allow it' };
   };
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, vi } from 'vitest';
+import { createRemembered } from '../../../src/store/remembered-answers.ts';
 import { type Client as AcpClient, hello, open, Refusal, type Stage, test } from '../../e2e/harness.ts';
 import { called, HOST_TOOLS, mcpAgent, type Takes, told, wordsOf } from '../tool-sessions.ts';
 
@@ -187,11 +188,13 @@ test("files and terminals that the client lacks are served by the proxy, inside 
   expect(acpClient.seen.map(({ msg }) => msg.method).filter((method) => /^(fs|terminal)\//.test(method ?? ''))).toEqual([]);
 });
 
-test('a change needs permission, and is not made if the user rejects it', async ({ stage }) => {
+test('a change needs permission, and is not made if the user rejects it; a tool that was allowed for the session is listed and can be revoked', async ({
+  stage,
+}) => {
   const acpClient = await stage.connect({ one: mcpAgent('stdio') }, { config: HOST_TOOLS });
   const files: Record<string, string> = {};
   servesFiles(acpClient, files);
-  const answers = ['no', 'session'];
+  const answers = ['no', 'session', 'no'];
   acpClient.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: answers.shift() } }));
   const { id } = await open(acpClient, stage.cwd);
   const write = (content: string) => called(acpClient, id, 'write_file', { path: 'new.txt', content });
@@ -205,6 +208,11 @@ test('a change needs permission, and is not made if the user rejects it', async 
     sessionId: id,
     toolCall: { title: 'write_file new.txt', kind: 'edit', rawInput: { path: 'new.txt', content: '1' } },
   });
+  const remembered = createRemembered(stage.state, { redact: (text) => text });
+  const [answer] = remembered.list();
+  expect(answer).toMatchObject({ verdict: 'allow', scope: 'session', session: id, what: 'host tool switchboard:write_file' });
+  remembered.revoke(answer?.id ?? '');
+  expect(wordsOf(await write('4'))).toBe('write_file was not allowed: the user did not allow it');
 });
 
 test('a call that the agent does not report is shown, and a reported one is not shown twice', async ({ stage }) => {

@@ -10,7 +10,7 @@ import type { DemoFlags } from './demo/demo.ts';
 import { CommandFailure } from './failure.ts';
 import { formatUsageErrors, groupCommands } from './help.ts';
 import { inheritOptions } from './inherited-options.ts';
-import type { McpOptions } from './mcp.ts';
+import type { McpOptions } from './mcp/mcp.ts';
 import { addPolicyCommands } from './policy/policy.ts';
 import { addAuditCommands, addRecordCommands } from './records/commands.ts';
 import { printFailure } from './report-failure.ts';
@@ -121,13 +121,13 @@ function addMcpCommands(program: Command, finish: (code: number) => void): void 
     .description('Offer the agents as tools to an MCP client, on stdio')
     .option('--http [port]', 'listen on loopback HTTP with a token instead (default port: any free one)')
     .addHelpText('after', example('claude mcp add agents -- switchboard mcp'))
-    .action(async (_: McpOptions, command: Command) => finish(await (await import('./mcp.ts')).mcp(command.optsWithGlobals())));
+    .action(async (_: McpOptions, command: Command) => finish(await (await import('./mcp/mcp.ts')).mcp(command.optsWithGlobals())));
   configOption(mcp.command('approve'))
     .description('Accept the changed tools of a server in mcp_servers')
     .argument('<server>', 'the server name')
     .addHelpText('after', example('switchboard mcp approve docs'))
     .action(async (name: string, _: McpOptions, command: Command) =>
-      finish(await (await import('./mcp.ts')).approve(name, command.optsWithGlobals())),
+      finish(await (await import('./mcp/mcp.ts')).approve(name, command.optsWithGlobals())),
     );
 }
 

@@ -2,25 +2,25 @@
 
 import { randomBytes } from 'node:crypto';
 import os from 'node:os';
-import { VERSION } from '../app/package-files.ts';
-import type { Capabilities, PromptBlocks } from '../client/acp-methods.ts';
-import { ClientError } from '../client/client-error.ts';
-import { permissionLines } from '../client/describe-permission.ts';
-import { type AgentSessions, openAgentSessions } from '../client/sessions.ts';
-import type { Agents } from '../mcp/agents-as-tools/agents.ts';
-import { tokenKey } from '../mcp/server/tool-server.ts';
-import { type HttpHandler, type HttpListener, openHttpListener, type TokenHolder } from '../mcp/transports/http-listener.ts';
-import { nearestOf } from '../policy/format/nearest.ts';
-import { stateDir } from '../store/state-dir.ts';
-import { createToolPins } from '../store/tool-pins.ts';
-import { hasTranscript, readTranscript, transcriptsDir } from '../store/transcripts/transcript-files.ts';
-import type { TranscriptRecord } from '../store/transcripts/transcript-record.ts';
-import { inProcessPair } from '../transports/in-process.ts';
-import { type AcpOptions, acp, type Served } from './acp.ts';
-import { CommandFailure } from './failure.ts';
-import { notice, noticeAtTerminal } from './output.ts';
-import { toWords } from './records/render-transcript.ts';
-import { resolveConfig } from './resolve-config.ts';
+import { VERSION } from '../../app/package-files.ts';
+import type { Capabilities, PromptBlocks } from '../../client/acp-methods.ts';
+import { ClientError } from '../../client/client-error.ts';
+import { permissionLines } from '../../client/describe-permission.ts';
+import { type AgentSessions, openAgentSessions } from '../../client/sessions.ts';
+import type { Agents } from '../../mcp/agents-as-tools/agents.ts';
+import { tokenKey } from '../../mcp/server/tool-server.ts';
+import { type HttpHandler, type HttpListener, openHttpListener, type TokenHolder } from '../../mcp/transports/http-listener.ts';
+import { nearestOf } from '../../policy/format/nearest.ts';
+import { stateDir } from '../../store/state-dir.ts';
+import { createToolPins } from '../../store/tool-pins.ts';
+import { hasTranscript, readTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
+import type { TranscriptRecord } from '../../store/transcripts/transcript-record.ts';
+import { inProcessPair } from '../../transports/in-process.ts';
+import { type AcpOptions, acp, type Served } from '../acp.ts';
+import { CommandFailure } from '../failure.ts';
+import { notice, noticeAtTerminal } from '../output.ts';
+import { toWords } from '../records/render-transcript.ts';
+import { resolveConfig } from '../resolve-config.ts';
 
 export type McpOptions = AcpOptions & { readonly http?: string | true };
 
@@ -51,7 +51,7 @@ export async function mcp(options: McpOptions): Promise<number> {
       policy: (id) => proxy?.connection.evaluatedRequest(id)?.decision,
     },
   );
-  const { serveAgentsOnStdio, serveAgentsOverHttp } = await import('../mcp/agents-as-tools/serve.ts');
+  const { serveAgentsOnStdio, serveAgentsOverHttp } = await import('../../mcp/agents-as-tools/serve.ts');
   const served = { agents: agentsOf(agents), cwd: process.cwd(), version: VERSION };
   if (port === undefined) {
     noticeAtTerminal('an MCP client');

@@ -10,8 +10,8 @@ import type { Refusal } from '../wire/scanner/strict-parse.ts';
 import { detachAll, endSession, releaseIfIdle } from './detach.ts';
 import { fromClient, promptBegan } from './from-client.ts';
 import { batchFromProxy, fromProxy, proxyEnded } from './from-proxy.ts';
-import { clientGone, serves } from './questions.ts';
-import type { AttachedClient, ClientPort, Hub, HubDeps, LiveSession, Principal, SharedProxy } from './state.ts';
+import { clientGone, findAsked, serves } from './questions.ts';
+import type { AttachedClient, ClientPort, Hub, HubDeps, LiveSession, Principal, Question, SharedProxy } from './state.ts';
 
 export type HubEvents = {
   connect(principal: Principal, port: ClientPort): AttachedClient;
@@ -30,6 +30,8 @@ export type HubEvents = {
   promptBegan(proxy: SharedProxy, id: string, frame: Frame): void;
   /** Whether a client takes a request for files or a new terminal. */
   serves(proxy: SharedProxy, sessionId: string, method: string): boolean;
+  /** The open request that a client knows by this id. */
+  asked(client: AttachedClient, id: string): Pick<Question, 'proxy' | 'proxyId'> | undefined;
   clients(): readonly AttachedClient[];
   sessions(): readonly LiveSession[];
   /** Ends the sessions of a principal, with their turns. */
@@ -137,6 +139,7 @@ export function createHub(deps: HubDeps): HubEvents {
     proxyEnded: (proxy) => proxyEnded(hub, proxy),
     promptBegan,
     serves,
+    asked: (client, id) => findAsked(hub, client, id),
     clients: () => [...hub.clients],
     sessions: () => [...hub.proxies.values()].flatMap(({ sessions }) => [...sessions.values()]),
     endPrincipal(name) {

@@ -145,7 +145,8 @@ function remember(terminals: SharedProxy['shownTerminals'], terminal: string, cl
   }
 }
 
-function findAsked(hub: Hub, client: AttachedClient, id: string): Question | undefined {
+/** The request that a client knows by this id. */
+export function findAsked(hub: Hub, client: AttachedClient, id: string): Question | undefined {
   for (const { questions } of hub.proxies.values())
     for (const question of questions.values()) if (question.asked.get(client) === id) return question;
   return undefined;

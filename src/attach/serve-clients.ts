@@ -1,6 +1,7 @@
 // Puts byte streams around the hub: a connection to each client, and a shared proxy for each principal.
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
+import type { Connection as ProxyConnection } from '../proxy/api.ts';
 import type { Multiplexer } from '../proxy/boundary.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { Sink, Source } from '../wire/byte-stream.ts';
@@ -15,6 +16,7 @@ export type Streams = { readonly input: Source; readonly output: Sink };
 export type ServedProxy = {
   readonly ended: Promise<void>;
   readonly transcripts: TranscriptSource | undefined;
+  readonly evaluatedRequest: ProxyConnection['evaluatedRequest'];
   close(): Promise<void>;
 };
 
@@ -39,9 +41,16 @@ export type ClientSummary = {
   disconnect(reason: string): void;
 };
 
+export type ServedClient = {
+  readonly closed: Promise<string | undefined>;
+  close(): Promise<void>;
+  /** The policy's decision about an open request, by the id that the client knows. */
+  readonly evaluatedRequest: ProxyConnection['evaluatedRequest'];
+};
+
 export type ServedClients = {
   /** Serves a client until its stream ends. `closed` tells the reason if the hub ends it. */
-  connect(streams: Streams, principal: Principal): { readonly closed: Promise<string | undefined>; close(): Promise<void> };
+  connect(streams: Streams, principal: Principal): ServedClient;
   clients(): readonly ClientSummary[];
   /** Live sessions, and how many clients each has. */
   sessions(): readonly { readonly sessionId: string; readonly principal: string; readonly clients: number; readonly isRunning: boolean }[];
@@ -149,7 +158,11 @@ export function serveClients(options: ServeClientsOptions): ServedClients {
       const client = hub.connect(principal, { ...connection.writer, end });
       connections.set(client, connection);
       since.set(client, new Date().toISOString());
-      return { closed, close: async () => end() };
+      const evaluatedRequest: ProxyConnection['evaluatedRequest'] = (id) => {
+        const asked = hub.asked(client, id);
+        return asked && sources.get(asked.proxy)?.evaluatedRequest(asked.proxyId);
+      };
+      return { closed, close: async () => end(), evaluatedRequest };
     },
     clients: () =>
       hub.clients().map((client) => ({

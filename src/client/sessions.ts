@@ -78,6 +78,8 @@ export type ServedMethods = {
   onlyAgent?(): string | undefined;
   /** The policy's view of a permission request, by the request's id. */
   policy?(requestId: string): PolicyView | undefined;
+  /** Other clients use the same sessions: requests that belong to their turns are theirs to answer. */
+  readonly isShared?: boolean;
 };
 
 const NOTHING_SERVED: ServedMethods = {
@@ -86,6 +88,11 @@ const NOTHING_SERVED: ServedMethods = {
     throw new ClientError(-32601, `Method not found: ${method}`);
   },
 };
+
+/** What every client of a session is asked. */
+const FOR_ALL: ReadonlySet<string> = new Set(['session/request_permission', 'elicitation/create']);
+const aborted = (signal: AbortSignal): Promise<unknown> =>
+  new Promise((resolve) => (signal.aborted ? resolve(undefined) : signal.addEventListener('abort', resolve, { once: true })));
 
 const CANCELLED = { outcome: { outcome: 'cancelled' } };
 const DECLINED: ElicitationReply = { action: 'decline' };
@@ -131,6 +138,7 @@ export function openAgentSessions(
     const params = fields(given);
     const session = live.get(String(params.sessionId));
     const turn = session?.turn;
+    if (served.isShared && !turn && FOR_ALL.has(method) && params.sessionId !== undefined) await aborted(signal);
     if (method === 'elicitation/create') {
       const [only, ...others] = operations;
       const handlers = turn?.handlers ?? (params.sessionId === undefined && others.length === 0 ? only : undefined);

@@ -13,7 +13,7 @@ import { strictParse } from '../wire/scanner/strict-parse.ts';
 import type { Refusal } from './access.ts';
 import type { Gate, GuardedEndpoint } from './gate.ts';
 import { createHttpConnection, type HttpConnection, MAX_UNREAD_BYTES } from './http-connection.ts';
-import { type BodyLimits, readBody, refuse, refuseUpgrade } from './respond.ts';
+import { type BodyLimits, isJsonBody, readBody, refuse, refuseUpgrade } from './respond.ts';
 
 /** A client that the proxy serves. */
 export type ServedClient = {
@@ -28,6 +28,7 @@ export type AcpEndpointDeps = {
   /** Whether a principal may read this session. */
   readonly knows: (sessionId: string, principal: Token) => boolean;
   readonly maxFrameBytes: number;
+  readonly bodyLimits: (principal: string) => BodyLimits;
   readonly now: () => number;
 };
 
@@ -60,15 +61,11 @@ const SILENT_MS = 30_000;
 const IDLE_HTTP_MS = 60_000;
 const LOOK_EVERY_MS = 1000;
 const INITIALIZE_MS = 120_000;
-/** How long a body may take: HTTP/2 has no limit of its own. */
-const BODY_MS = 30_000;
-/** Of one principal, bodies of this many frames may be on their way. */
-const MAX_FRAMES_RECEIVED = 4;
 /** How long a client may take to confirm the end of its WebSocket. */
 const CLOSE_MS = 2000;
 const ROLES = ['owner', 'client', 'observer'] as const;
 
-export function createAcpEndpoint({ gate, connect, knows, maxFrameBytes, now }: AcpEndpointDeps): AcpEndpoint {
+export function createAcpEndpoint({ gate, connect, knows, maxFrameBytes, bodyLimits, now }: AcpEndpointDeps): AcpEndpoint {
   const open = new Map<string, Open>();
   const sockets = new WebSocketServer({
     noServer: true,
@@ -78,8 +75,6 @@ export function createAcpEndpoint({ gate, connect, knows, maxFrameBytes, now }: 
     // The token is never echoed.
     handleProtocols: (offered) => (offered.has('acp') ? 'acp' : false),
   });
-  /** Bytes of bodies that are being received, by principal. */
-  const receiving = new Map<string, number>();
   const timer = setInterval(look, LOOK_EVERY_MS);
   timer.unref();
 
@@ -130,17 +125,6 @@ export function createAcpEndpoint({ gate, connect, knows, maxFrameBytes, now }: 
     add({ id, principal, transport: 'websocket', http: undefined, served, end });
   }
 
-  const bodyLimits = ({ name }: Token): BodyLimits => ({
-    maxBytes: maxFrameBytes,
-    withinMs: BODY_MS,
-    hold(bytes) {
-      const now = (receiving.get(name) ?? 0) + bytes;
-      if (now > 0) receiving.set(name, now);
-      else receiving.delete(name);
-      return now <= MAX_FRAMES_RECEIVED * maxFrameBytes;
-    },
-  });
-
   async function handle(request: IncomingMessage, response: ServerResponse, principal: Token): Promise<void> {
     const id = request.headers['acp-connection-id'];
     if (id === undefined && request.method === 'POST') return initialize(request, response, principal);
@@ -168,13 +152,13 @@ export function createAcpEndpoint({ gate, connect, knows, maxFrameBytes, now }: 
     header: string | undefined,
     principal: Token,
   ): Promise<void> {
-    const line = await lineOf(request, bodyLimits(principal));
+    const line = await lineOf(request, bodyLimits(principal.name));
     const refused = 'status' in line ? line : http.post(line.bytes, header);
     if (refused) return refuse(response, refused);
     response.writeHead(202).end();
   }
   async function initialize(request: IncomingMessage, response: ServerResponse, principal: Token): Promise<void> {
-    const line = await lineOf(request, bodyLimits(principal));
+    const line = await lineOf(request, bodyLimits(principal.name));
     if ('status' in line) return refuse(response, line);
     const frame = strictParse(line.bytes, 0, line.bytes.length - 1);
     if ('why' in frame || frame.kind !== 'request' || frame.method !== 'initialize')
@@ -239,8 +223,7 @@ function readBeforeYouWrite(client: WebSocket, sink: Sink): Sink {
 
 /** The body of a POST as one line. */
 async function lineOf(request: IncomingMessage, limits: BodyLimits): Promise<{ readonly bytes: Buffer } | Refusal> {
-  if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
-    return { status: 415, why: 'the Content-Type must be application/json' };
+  if (!isJsonBody(request)) return { status: 415, why: 'the Content-Type must be application/json' };
   const body = await readBody(request, limits);
   if ('status' in body) return body;
   const bytes = Buffer.allocUnsafe(body.length + 1);

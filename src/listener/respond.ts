@@ -21,12 +21,35 @@ export function refuseUpgrade(socket: Duplex, { status, why }: Refusal): void {
   socket.end(`${head}Content-Length: ${Buffer.byteLength(why) + 1}\r\n\r\n${why}\n`);
 }
 
+export const isJsonBody = ({ headers }: IncomingMessage): boolean => /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '');
+
 export type BodyLimits = {
   readonly maxBytes: number;
   readonly withinMs: number;
   /** Counts bytes that are held; false if there are too many. */
   hold(bytes: number): boolean;
 };
+
+/** How long a body may take: HTTP/2 has no limit of its own. */
+const BODY_MS = 30_000;
+/** Of one principal, bodies of this many frames may be on their way. */
+const MAX_FRAMES_RECEIVED = 4;
+
+/** What the bodies of each principal may hold, over all endpoints. */
+export function createBodyBudget(maxFrameBytes: number): (principal: string) => BodyLimits {
+  /** Bytes of bodies that are being received, by principal. */
+  const receiving = new Map<string, number>();
+  return (principal) => ({
+    maxBytes: maxFrameBytes,
+    withinMs: BODY_MS,
+    hold(bytes) {
+      const held = (receiving.get(principal) ?? 0) + bytes;
+      if (held > 0) receiving.set(principal, held);
+      else receiving.delete(principal);
+      return held <= MAX_FRAMES_RECEIVED * maxFrameBytes;
+    },
+  });
+}
 
 /** The rest of a refused body is not read. */
 export async function readBody(request: IncomingMessage, { maxBytes, withinMs, hold }: BodyLimits): Promise<Buffer | Refusal> {

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import readline from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { WebSocket } from 'ws';
+import { createToken as createStoredToken, type Role } from '../../src/store/tokens.ts';
 import { type Client, hello, type Json, type ScriptedAgent, type Server, type Stage, SWITCHBOARD } from './harness.ts';
 import { type AttachablePeer, createPeer } from './peer.ts';
 
@@ -14,13 +15,14 @@ export type Daemon = {
   stderr(): string;
 };
 
+/** Without agents, `args` name the configuration, or there is none. */
 export async function startDaemon(
   stage: Stage,
-  agents: Readonly<Record<string, Server>> | readonly ScriptedAgent[],
+  agents: Readonly<Record<string, Server>> | readonly ScriptedAgent[] | undefined,
   { config, args = [], node = [] }: { readonly config?: Json; readonly args?: readonly string[]; readonly node?: readonly string[] } = {},
 ): Promise<Daemon> {
-  const file = stage.writeConfig(agents, config);
-  const child = stage.spawn(process.execPath, [...node, SWITCHBOARD, 'serve', '--no-console', '--json', '--config', file, ...args]);
+  const file = agents ? ['--config', stage.writeConfig(agents, config)] : [];
+  const child = stage.spawn(process.execPath, [...node, SWITCHBOARD, 'serve', '--no-console', '--json', ...file, ...args]);
   let stderr = '';
   child.stderr?.on('data', (chunk: Buffer) => {
     stderr += chunk;
@@ -40,6 +42,11 @@ export function runCommand(stage: Stage, ...args: readonly string[]): string {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   });
+}
+
+/** A token without a process for it. */
+export function storeToken(stage: Stage, name: string, role: Role): string {
+  return createStoredToken(stage.state, { name, role, createdAt: new Date().toISOString(), expiresAt: undefined }) ?? '';
 }
 
 export const createToken = (stage: Stage, name: string, role = 'client'): string =>

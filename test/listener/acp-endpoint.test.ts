@@ -5,6 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createAcpEndpoint } from '../../src/listener/acp-endpoint.ts';
 import { createGate } from '../../src/listener/gate.ts';
 import { type Listener, listen } from '../../src/listener/listener.ts';
+import { createBodyBudget } from '../../src/listener/respond.ts';
 import type { Token } from '../../src/store/tokens.ts';
 import type { Sink } from '../../src/wire/byte-stream.ts';
 
@@ -44,6 +45,7 @@ async function start(answer: Buffer) {
     },
     knows: () => true,
     maxFrameBytes: 1 << 20,
+    bodyLimits: createBodyBudget(1 << 20),
     now: Date.now,
   });
   const listener: Listener = await listen({ host: '127.0.0.1', port: 0, endpoints: new Map([['/acp', gate.guard(endpoint)]]) });

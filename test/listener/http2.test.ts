@@ -8,6 +8,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { createAcpEndpoint } from '../../src/listener/acp-endpoint.ts';
 import { createGate } from '../../src/listener/gate.ts';
 import { listen } from '../../src/listener/listener.ts';
+import { createBodyBudget } from '../../src/listener/respond.ts';
 import type { Token } from '../../src/store/tokens.ts';
 import { selfSigned } from '../e2e/remote-agent.ts';
 
@@ -44,6 +45,7 @@ async function start() {
     },
     knows: () => true,
     maxFrameBytes: 1 << 20,
+    bodyLimits: createBodyBudget(1 << 20),
     now: Date.now,
   });
   const listener = await listen({ host: '127.0.0.1', port: 0, tls, endpoints: new Map([['/acp', gate.guard(endpoint)]]) });

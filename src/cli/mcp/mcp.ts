@@ -3,24 +3,18 @@
 import { randomBytes } from 'node:crypto';
 import os from 'node:os';
 import { VERSION } from '../../app/package-files.ts';
-import type { Capabilities, PromptBlocks } from '../../client/acp-methods.ts';
-import { ClientError } from '../../client/client-error.ts';
-import { permissionLines } from '../../client/describe-permission.ts';
-import { type AgentSessions, openAgentSessions } from '../../client/sessions.ts';
-import type { Agents } from '../../mcp/agents-as-tools/agents.ts';
+import type { AgentSessions } from '../../client/sessions.ts';
 import { tokenKey } from '../../mcp/server/tool-server.ts';
 import { type HttpHandler, type HttpListener, openHttpListener, type TokenHolder } from '../../mcp/transports/http-listener.ts';
 import { nearestOf } from '../../policy/format/nearest.ts';
 import { stateDir } from '../../store/state-dir.ts';
 import { createToolPins } from '../../store/tool-pins.ts';
-import { hasTranscript, readTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
-import type { TranscriptRecord } from '../../store/transcripts/transcript-record.ts';
 import { inProcessPair } from '../../transports/in-process.ts';
 import { type AcpOptions, acp, type Served } from '../acp.ts';
 import { CommandFailure } from '../failure.ts';
 import { notice, noticeAtTerminal } from '../output.ts';
-import { toWords } from '../records/render-transcript.ts';
 import { resolveConfig } from '../resolve-config.ts';
+import { mcpAgents, openMcpSessions } from './agents.ts';
 
 export type McpOptions = AcpOptions & { readonly http?: string | true };
 
@@ -38,21 +32,12 @@ export async function mcp(options: McpOptions): Promise<number> {
     started();
   });
   proxied.catch(() => {}); // awaited below; avoids an unhandled rejection until then
-  const agents = openAgentSessions(
-    client.input,
-    client.output,
-    { name: 'switchboard-mcp', version: VERSION },
-    {
-      capabilities: CAPABILITIES,
-      async serve(_, method) {
-        throw new ClientError(-32601, `Method not found: ${method}`);
-      },
-      onlyAgent: () => (proxy?.agents.length === 1 ? proxy.agents[0]?.name : undefined),
-      policy: (id) => proxy?.connection.evaluatedRequest(id)?.decision,
-    },
-  );
+  const agents = openMcpSessions(client, {
+    onlyAgent: () => (proxy?.agents.length === 1 ? proxy.agents[0]?.name : undefined),
+    policy: (id) => proxy?.connection.evaluatedRequest(id)?.decision,
+  });
   const { serveAgentsOnStdio, serveAgentsOverHttp } = await import('../../mcp/agents-as-tools/serve.ts');
-  const served = { agents: agentsOf(agents), cwd: process.cwd(), version: VERSION };
+  const served = { agents: mcpAgents(agents, stateDir(process.env, os.homedir(), process.platform)), cwd: process.cwd(), version: VERSION };
   if (port === undefined) {
     noticeAtTerminal('an MCP client');
     const { close } = serveAgentsOnStdio(served);
@@ -61,49 +46,10 @@ export async function mcp(options: McpOptions): Promise<number> {
     return proxied;
   }
   await Promise.race([ready, proxied]); // an invalid configuration is reported before anything listens
-  const listener = await listen(serveAgentsOverHttp(served), port, agents);
+  const listener = await listen(serveAgentsOverHttp(served).handle, port, agents);
   const code = await proxied;
   listener.close();
   return code;
-}
-
-/** Elicitations that the MCP client cannot show are declined with a reason. */
-const CAPABILITIES: Capabilities = {
-  fs: { readTextFile: false, writeTextFile: false },
-  terminal: false,
-  elicitation: { form: {}, url: {} },
-  session: { configOptions: { boolean: {} } },
-};
-
-/** The agents in the words of the MCP server, with the stored transcripts of earlier sessions. */
-function agentsOf(agents: AgentSessions): Agents {
-  const dir = transcriptsDir(stateDir(process.env, os.homedir(), process.platform));
-  const stored = (sessionId: string, turn: number | undefined): string | undefined => {
-    const records = readTranscript(dir, sessionId);
-    const wanted = records && turn !== undefined ? turnIn(records, turn) : records;
-    return wanted && toWords(wanted);
-  };
-  return {
-    ...agents,
-    prompt: (sessionId, blocks, handlers) =>
-      agents.prompt(sessionId, blocks as PromptBlocks, {
-        ...handlers,
-        permission: (request, signal) =>
-          handlers.permission({ text: permissionLines(request).join('\n'), options: request.options }, signal),
-      }),
-    hasTranscript: (sessionId) => agents.session(sessionId) !== undefined || hasTranscript(dir, sessionId),
-    transcript: (sessionId, turn) => {
-      const hasTurns = (agents.session(sessionId)?.turns ?? 0) > 0;
-      return (hasTurns ? agents.transcript(sessionId, turn) : undefined) ?? stored(sessionId, turn);
-    },
-  };
-}
-
-/** The records of one turn, counted from 1; undefined if there is no such turn. */
-function turnIn(records: readonly TranscriptRecord[], turn: number): readonly TranscriptRecord[] | undefined {
-  const starts = records.flatMap(({ kind }, index) => (kind === 'prompt' ? [index] : []));
-  const start = starts[turn - 1];
-  return start === undefined ? undefined : records.slice(start, starts[turn]);
 }
 
 async function listen(handle: HttpHandler, port: number, agents: AgentSessions): Promise<HttpListener> {

@@ -2,19 +2,22 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import type { Guest } from '../../app/serve-client.ts';
-import { type ServedClients, serveClients } from '../../attach/serve-clients.ts';
+import { type ServedClient, type ServedClients, type Streams, serveClients } from '../../attach/serve-clients.ts';
 import type { Principal } from '../../attach/state.ts';
 import type { Config } from '../../config/config.ts';
 import type { NetworkClient } from '../../console/protocol/agents.ts';
 import { type AcpEndpoint, createAcpEndpoint } from '../../listener/acp-endpoint.ts';
 import { createGate, type Gate } from '../../listener/gate.ts';
+import type { BodyLimits } from '../../listener/respond.ts';
 import { opensOutOfScope } from '../../proxy/client-scope.ts';
-import { createTokenReader } from '../../store/tokens.ts';
+import { createTokenReader, type Token } from '../../store/tokens.ts';
 import { Scanner } from '../../wire/scanner/scanner.ts';
 import type { InProcessProxy } from '../in-process-proxy.ts';
 
 export type NetworkClients = {
   readonly acp: AcpEndpoint;
+  /** Serves a client of this process for a principal. Its sessions do not outlive its token. */
+  connect(streams: Streams, token: Token): ServedClient;
   /** Clients and live sessions. */
   readonly served: ServedClients;
   /** Clients, for people. */
@@ -36,6 +39,7 @@ export function openGate({ config, stateDir }: Pick<InProcessProxy, 'config' | '
 export function networkClients(
   { config, connect, owns, isStored }: Pick<InProcessProxy, 'config' | 'connect' | 'owns' | 'isStored'>,
   gate: Gate,
+  bodyLimits: (principal: string) => BodyLimits,
 ): NetworkClients {
   const allowsDirectory = directoryCheck(config.network.allowCwd ?? [process.cwd()]);
   const busy = new Set<() => boolean>();
@@ -55,20 +59,23 @@ export function networkClients(
       busy.add(isBusy);
       void proxy.closed.then(() => busy.delete(isBusy));
       const { transcripts, close } = proxy;
-      return { ended: proxy.connection.ended, transcripts, close };
+      const { ended, evaluatedRequest } = proxy.connection;
+      return { ended, evaluatedRequest, transcripts, close };
     },
   });
+  function connectFor(streams: Streams, token: Token): ServedClient {
+    const client = served.connect(streams, { name: token.name, role: token.role as Principal['role'] });
+    // The sessions of a revoked token do not wait for its next client.
+    void client.closed.then(() => void (gate.isValid(token) || served.endPrincipal(token.name)));
+    return client;
+  }
   const acp = createAcpEndpoint({
     gate,
     maxFrameBytes: config.limits.maxFrameBytes,
+    bodyLimits,
     now: Date.now,
     knows: (sessionId, { name, role }) => role !== 'client' || owns(name, sessionId),
-    connect(streams, token) {
-      const client = served.connect(streams, { name: token.name, role: token.role as Principal['role'] });
-      // The sessions of a revoked token do not wait for its next client.
-      void client.closed.then(() => void (gate.isValid(token) || served.endPrincipal(token.name)));
-      return client;
-    },
+    connect: connectFor,
   });
   const listed = (): readonly NetworkClient[] =>
     served.clients().map(({ disconnect: _, principal: { name, role }, ...one }) => ({ ...one, principal: name, role }));
@@ -79,6 +86,7 @@ export function networkClients(
   }
   return {
     acp,
+    connect: connectFor,
     served,
     list: listed,
     disconnect,

@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url';
 import type { Console } from '../../console/console.ts';
 import { createFrames, type Frames } from '../../console/state/frames.ts';
 import { listen } from '../../listener/listener.ts';
+import { createBodyBudget } from '../../listener/respond.ts';
 import { makeDirectory } from '../../private-files.ts';
 import type { AcpOptions } from '../acp.ts';
 import { claimDaemon } from '../daemon/daemon-file.ts';
@@ -17,6 +18,7 @@ import { type InProcessProxy, startInProcessProxy } from '../in-process-proxy.ts
 import { notice } from '../output.ts';
 import { surroundings } from '../resolve-config.ts';
 import { type EndpointTable, endpointTable } from './endpoints/endpoint-table.ts';
+import { mcpEndpoint } from './endpoints/mcp.ts';
 import { writeLinkFile } from './link-file.ts';
 import { type ListenFlags, type ListenPlan, listenPlan } from './listen-options.ts';
 import { type NetworkClients, networkClients, openGate } from './network-clients.ts';
@@ -73,8 +75,10 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
     /** A link works once. */
     let renewLink = () => {};
     const gate = openGate(inside, () => hosts);
-    const clients = networkClients(inside, gate);
-    const endpoints = endpointTable(gate, clients, inside.telemetry);
+    const bodyLimits = createBodyBudget(inside.config.limits.maxFrameBytes);
+    const clients = networkClients(inside, gate, bodyLimits);
+    const mcp = mcpEndpoint({ ...inside, gate, connect: clients.connect, bodyLimits });
+    const endpoints = endpointTable({ gate, clients, mcp, telemetry: inside.telemetry });
     inside.telemetry?.clientsAre(() => clients.list().length);
     const opened = hasConsole
       ? await openConsole(inside, options, {
@@ -91,6 +95,7 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
     const signalled = onSignals(inside.kill, async () => {
       opened.stopAccepting();
       await idle(clients, drainMs);
+      mcp.close();
       await clients.close();
       await opened.stop();
     });
@@ -105,6 +110,7 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
     if (!release && options.inBackground) throw new CommandFailure(1, 'a daemon runs already', 'run: switchboard serve status');
     const tidyUp = announce(opened, { address, openFrom: options.open ? stateDir : undefined, isAsking, isJson: options.json === true });
     await opened.closed;
+    mcp.close();
     await clients.close();
     await opened.stop();
     tidyUp();
@@ -186,7 +192,8 @@ function announce(opened: Opened, { address, openFrom, isAsking, isJson }: Annou
     say(`${JSON.stringify({ listening: address, ...(link && { console: link() }) })}\n`);
     return () => {};
   }
-  const clients = `ACP clients connect to ${address.replace(/^http/, 'ws')}/acp with a token: switchboard token create NAME --role client\n`;
+  const paths = `ACP clients connect to ${address.replace(/^http/, 'ws')}/acp, MCP clients to ${address}/mcp`;
+  const clients = `${paths}, with a token: switchboard token create NAME --role client\n`;
   if (!link) {
     say(clients);
     return () => {};

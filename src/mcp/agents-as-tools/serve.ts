@@ -4,9 +4,8 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import type { Change } from '../../client/sessions.ts';
 import type { Step } from '../../client/turn-record.ts';
 import { createEventStore } from '../server/event-store.ts';
-import { httpSessions } from '../server/http-sessions.ts';
+import { type HttpSessions, type HttpSessionsOptions, httpSessions } from '../server/http-sessions.ts';
 import { createPausedTurns } from '../server/paused-turns.ts';
-import type { HttpHandler } from '../transports/http-listener.ts';
 import type { Agents } from './agents.ts';
 import { ANSWER_MS } from './call.ts';
 import { createKeptTurns } from './kept-turns.ts';
@@ -47,7 +46,7 @@ export function serveAgentsOnStdio(options: AgentsServerOptions): { close(): Pro
 }
 
 /** Over HTTP: connections for clients with a handshake, single requests for all others. */
-export function serveAgentsOverHttp(options: AgentsServerOptions): HttpHandler {
+export function serveAgentsOverHttp(options: AgentsServerOptions & Pick<HttpSessionsOptions, 'maxConnections'>): HttpSessions {
   const deps = depsOf(options);
   const connected = new Set<AgentsServer>();
   const { fetch, bus } = createMcpHandler(() => createAgentsServer(deps).server);
@@ -66,8 +65,8 @@ export function serveAgentsOverHttp(options: AgentsServerOptions): HttpHandler {
       const response = await fetch(request, parsedBody === undefined ? {} : { parsedBody });
       return withTaskNotifications(deps.tasks, parsedBody, request.signal, response);
     },
-    { eventStore: createEventStore },
-  ).handle;
+    { eventStore: createEventStore, ...(options.maxConnections !== undefined && { maxConnections: options.maxConnections }) },
+  );
 }
 
 /** A client of the 2026 era gets what it listens to; the SDK selects that. */

@@ -12,7 +12,7 @@ import {
 import type { HttpHandler } from '../transports/http-listener.ts';
 import { cancelledId, type Message, type PlainCall, plainCall } from './plain-calls.ts';
 
-/** Per agent and server. Agents need one and silently abandon some; the oldest is dropped. */
+/** Per agent and server. Agents need one and silently abandon some. */
 const MAX_CONNECTIONS = 16;
 /** When a client that lost a stream should come back. */
 const RETRY_MS = 1000;
@@ -36,13 +36,15 @@ export type HttpSessionsOptions = {
    * is gone is cancelled.
    */
   readonly eventStore?: () => EventStore;
+  /** When there are more connections, the oldest is dropped. */
+  readonly maxConnections?: number;
 };
 
 /** `otherwise` handles requests that neither belong to a connection nor open one. */
 export function httpSessions(
   open: (front: Transport) => void,
   otherwise: HttpHandler,
-  { answerCall, eventStore }: HttpSessionsOptions = {},
+  { answerCall, eventStore, maxConnections = MAX_CONNECTIONS }: HttpSessionsOptions = {},
 ): HttpSessions {
   const connections = new Map<string, Connection>();
 
@@ -54,7 +56,7 @@ export function httpSessions(
       onsessioninitialized(id) {
         connections.set(id, { front, calls });
         const [oldest] = connections.values();
-        if (connections.size > MAX_CONNECTIONS) void oldest?.front.close();
+        if (connections.size > maxConnections) void oldest?.front.close();
       },
     });
     open(front);

@@ -2,6 +2,7 @@
 // local user and every web page can connect, so everything is checked before routing.
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { sendResponse, webRequest } from './web-http.ts';
 
 /** A tool's arguments may contain a whole file. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
@@ -66,7 +67,7 @@ export function openHttpListener<G extends TokenHolder>(
       const handle = await on.serve(holder);
       const direct = request.method === 'POST' ? handle.answerDirectly?.(request.headers, body, abort) : undefined;
       if (direct) return sendJson(await direct, response);
-      await send(await handle(webRequest(request, ownPort, abort.signal), body), response);
+      await sendResponse(await handle(webRequest(request, `http://127.0.0.1:${ownPort}${PATH}`, abort.signal), body), response);
     } catch {
       if (!abort.signal.aborted) refuse(response, 500, 'switchboard failed on this request');
       else response.destroy();
@@ -154,31 +155,6 @@ function sendJson(message: object, response: ServerResponse): void {
   const text = JSON.stringify(message);
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
   response.end(text);
-}
-
-/** Without the body, which is already read and passed separately. */
-function webRequest(request: IncomingMessage, port: number, signal: AbortSignal): Request {
-  const headers = new Headers();
-  for (const [name, values] of Object.entries(request.headersDistinct)) for (const value of values ?? []) headers.append(name, value);
-  return new Request(`http://127.0.0.1:${port}${PATH}`, { method: request.method ?? 'GET', headers, signal });
-}
-
-async function send(answer: Response, response: ServerResponse): Promise<void> {
-  response.writeHead(answer.status, Object.fromEntries(answer.headers));
-  if (answer.body) for await (const chunk of answer.body) if (!response.write(chunk)) await drained(response);
-  response.end();
-}
-
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const go = () => {
-      response.off('drain', go);
-      response.off('close', go);
-      resolve();
-    };
-    response.on('drain', go);
-    response.on('close', go);
-  });
 }
 
 function refuse(response: ServerResponse, status: number, why: string): void {

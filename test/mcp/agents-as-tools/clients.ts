@@ -6,16 +6,22 @@ import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { getDefaultEnvironment, StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema, ElicitRequestSchema, ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { startDaemon, storeToken } from '../../e2e/daemon.ts';
 import { type Json, type Stage, SWITCHBOARD } from '../../e2e/harness.ts';
 
 /** SDK 1.x speaks 2025-11-25, SDK 2.x is pinned to 2026-07-28. */
 export type Line = '1.x' | '2.x';
-export type Way = 'stdio' | 'http';
+/** On `daemon`, the client uses `/mcp` of `switchboard serve`, with a token of the role client. */
+export type Way = 'stdio' | 'http' | 'daemon';
 export const CLIENTS = [
   { line: '1.x', way: 'stdio' },
   { line: '1.x', way: 'http' },
   { line: '2.x', way: 'stdio' },
   { line: '2.x', way: 'http' },
+] as const satisfies readonly { readonly line: Line; readonly way: Way }[];
+export const AT_DAEMON = [
+  { line: '1.x', way: 'daemon' },
+  { line: '2.x', way: 'daemon' },
 ] as const satisfies readonly { readonly line: Line; readonly way: Way }[];
 
 export type ClientOptions = {
@@ -57,6 +63,12 @@ export async function startHttp(stage: Stage, args: readonly string[] = []): Pro
   return { url, token };
 }
 
+/** Starts `switchboard serve`. */
+async function startServe(stage: Stage, args: readonly string[]): Promise<Address> {
+  const { address } = await startDaemon(stage, undefined, { args });
+  return { url: `${address}/mcp`, token: storeToken(stage, 'ann', 'client') };
+}
+
 export async function connect(stage: Stage, options: ClientOptions = {}): Promise<McpClient> {
   const { line = '1.x', way = 'stdio', args = [], answer, roots } = options;
   const capabilities = {
@@ -66,20 +78,21 @@ export async function connect(stage: Stage, options: ClientOptions = {}): Promis
   };
   const env = { ...getDefaultEnvironment(), HOME: stage.dir, SWITCHBOARD_HOME: stage.state, XDG_CONFIG_HOME: stage.dir };
   const program = { command: process.execPath, args: [SWITCHBOARD, 'mcp', ...args], env, cwd: stage.cwd, stderr: 'ignore' as const };
-  const { url, token } = way === 'http' ? (options.at ?? (await startHttp(stage, args))) : { url: 'http://unused', token: '' };
+  const start = { http: startHttp, daemon: startServe, stdio: async () => ({ url: 'http://unused', token: '' }) };
+  const { url, token } = options.at ?? (await start[way](stage, args));
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
   const listed = { roots: (roots ?? []).map((root) => ({ uri: `file://${root}` })) };
   if (line === '1.x') {
     const client = new Client1({ name: 'test', version: '0' }, { capabilities });
     if (answer) client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer(params));
     if (roots) client.setRequestHandler(ListRootsRequestSchema, () => listed);
-    await client.connect(way === 'http' ? (new Http1(new URL(url), { requestInit }) as never) : new Stdio1(program));
+    await client.connect(way !== 'stdio' ? (new Http1(new URL(url), { requestInit }) as never) : new Stdio1(program));
     return clientOf(client, (name, given, how) => client.callTool({ name, arguments: given }, CallToolResultSchema, how));
   }
   const client = new Client2({ name: 'test', version: '0' }, { capabilities, versionNegotiation: { mode: { pin: '2026-07-28' } } });
   if (answer) client.setRequestHandler('elicitation/create', ({ params }) => answer(params) as never);
   if (roots) client.setRequestHandler('roots/list', () => listed);
-  await client.connect(way === 'http' ? new Http2(new URL(url), { requestInit }) : new Stdio2(program));
+  await client.connect(way !== 'stdio' ? new Http2(new URL(url), { requestInit }) : new Stdio2(program));
   return clientOf(client, (name, given, how) => client.callTool({ name, arguments: given }, how));
 }
 
@@ -108,7 +121,7 @@ export async function eventsUntil(response: Response, isLast: (message: Json) =>
       const event = text.slice(0, end);
       text = text.slice(end + 2);
       const data = /^data: ?(.+)$/m.exec(event)?.[1];
-      if (data === undefined) continue;
+      if (data === undefined || data.trim() === '') continue;
       const message = JSON.parse(data);
       found.push({ id: /^id: ?(.+)$/m.exec(event)?.[1] ?? '', message });
       if (isLast(message)) return found;

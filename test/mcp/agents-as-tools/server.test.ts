@@ -1,9 +1,9 @@
-// `switchboard mcp` with clients of both SDK lines, on stdio and over HTTP.
+// `switchboard mcp` with clients of both SDK lines, on stdio and over HTTP, and `/mcp` of `switchboard serve`.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
 import { fixture, type Json, type Stage, SWITCHBOARD, test } from '../../e2e/harness.ts';
-import { CLIENTS, connect, startHttp } from './clients.ts';
+import { AT_DAEMON, CLIENTS, connect, startHttp } from './clients.ts';
 
 const versatile = (stage: Stage) => ['--config', stage.writeConfig({ all: fixture('versatile', 'all') })];
 const TOOLS = [
@@ -12,7 +12,7 @@ const TOOLS = [
 ];
 const PIXEL = { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' };
 
-describe.each(CLIENTS)('SDK $line on $way', (kind) => {
+describe.each([...CLIENTS, ...AT_DAEMON])('SDK $line on $way', (kind) => {
   test('every tool says what it returns and what it may do, and an unknown tool is a protocol error', async ({ stage }) => {
     const { client, close, call } = await connect(stage, kind);
     const { tools } = (await client.listTools()) as Json;

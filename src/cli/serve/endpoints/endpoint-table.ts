@@ -4,6 +4,7 @@ import type { Endpoint } from '../../../listener/listener.ts';
 import type { InProcessProxy } from '../../in-process-proxy.ts';
 import type { NetworkClients } from '../network-clients.ts';
 import { daemonStatus } from './daemon-status.ts';
+import type { McpEndpoint } from './mcp.ts';
 import { metrics } from './metrics.ts';
 
 export type EndpointTable = readonly (readonly [path: string, Endpoint])[];
@@ -11,9 +12,17 @@ export type EndpointTable = readonly (readonly [path: string, Endpoint])[];
 /** Says that the daemon runs, and nothing else. */
 const health: Endpoint = { handle: (_, response) => void response.writeHead(200, { 'content-type': 'text/plain' }).end('ok\n') };
 
-export function endpointTable({ guard }: Gate, clients: NetworkClients, telemetry: InProcessProxy['telemetry']): EndpointTable {
+type TableParts = {
+  readonly gate: Gate;
+  readonly clients: NetworkClients;
+  readonly mcp: McpEndpoint;
+  readonly telemetry: InProcessProxy['telemetry'];
+};
+
+export function endpointTable({ gate: { guard }, clients, mcp, telemetry }: TableParts): EndpointTable {
   return [
     ['/acp', guard(clients.acp)],
+    ['/mcp', guard(mcp)],
     ['/daemon', guard(daemonStatus(clients))],
     ['/metrics', guard(metrics(telemetry))],
     ['/healthz', health],

@@ -2,12 +2,12 @@
 import os from 'node:os';
 import path from 'node:path';
 import { isOurProxy } from '../agents/recursion.ts';
+import { joinWords, splitWords } from '../agents/shell-words.ts';
 import { parseDocument } from '../config/parse.ts';
 import { ConfigError, type Document } from '../config/problems.ts';
 import { fields } from '../json-object.ts';
 import { type EditableFile, readToEdit } from './edit-file.ts';
 import { isBare, withoutProperty, withProperty } from './edit-jsonc.ts';
-import { joinWords, splitWords } from './shell-words.ts';
 import type { Start } from './start-command.ts';
 
 export type Places = { readonly env: NodeJS.ProcessEnv; readonly home: string; readonly platform: NodeJS.Platform };

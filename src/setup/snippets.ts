@@ -1,5 +1,5 @@
 // Snippets for editors that are configured in code.
-import { joinWords } from './shell-words.ts';
+import { joinWords } from '../agents/shell-words.ts';
 import type { Start } from './start-command.ts';
 
 export const SNIPPETS: Readonly<Record<string, (start: Start) => string>> = {

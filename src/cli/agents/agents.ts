@@ -1,12 +1,12 @@
 // `switchboard agents`: the configured agents, and their health in the running proxies.
 
 import { isRunning, readRunningRecords } from '../../agents/running-record.ts';
+import { joinWords } from '../../agents/shell-words.ts';
 import { secretsOf } from '../../app/launch.ts';
 import { escapeControls } from '../../control-characters.ts';
 import { agentOf } from '../../proxy/agents/agent-pool.ts';
 import { shownLevel } from '../../sandbox/settings.ts';
 import { hideArgs } from '../../setup/hide-secrets.ts';
-import { joinWords } from '../../setup/shell-words.ts';
 import { type SessionRecord, toolsText } from '../../store/sessions/session-records.ts';
 import { createSessionLog } from '../../store/sessions/session-store.ts';
 import { sandboxHere } from '../doctor/sandbox-here.ts';

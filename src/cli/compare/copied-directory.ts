@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, readFile, readlink, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { joinWords } from '../../setup/shell-words.ts';
+import { joinWords } from '../../agents/shell-words.ts';
 import { CommandFailure } from '../failure.ts';
 import type { Change, WorkDirectory } from './work-directory.ts';
 

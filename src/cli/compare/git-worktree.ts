@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { cp, lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { joinWords } from '../../setup/shell-words.ts';
+import { joinWords } from '../../agents/shell-words.ts';
 import { CommandFailure } from '../failure.ts';
 import type { Change, WorkDirectory } from './work-directory.ts';
 

@@ -1,5 +1,6 @@
 // `switchboard config`: the files in use, their validity, and trust in a project file.
 import path from 'node:path';
+import { joinWords } from '../../agents/shell-words.ts';
 import { type Config, managedPolicyFile } from '../../config/config.ts';
 import { discover, userConfigFile } from '../../config/discover.ts';
 import { disabledNames, layerOf } from '../../config/layer.ts';
@@ -7,7 +8,6 @@ import { type LoadOptions, loadConfig } from '../../config/load.ts';
 import { isTrusted, programsOf, trust } from '../../config/trust.ts';
 import { escapeControls } from '../../control-characters.ts';
 import { hideArgs } from '../../setup/hide-secrets.ts';
-import { joinWords } from '../../setup/shell-words.ts';
 import { CommandFailure } from '../failure.ts';
 import { notice } from '../output.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';

@@ -1,6 +1,6 @@
 // Splitting and joining shell words.
 import { expect, test } from 'vitest';
-import { joinWords, splitWords } from '../../src/setup/shell-words.ts';
+import { joinWords, splitWords } from '../../src/agents/shell-words.ts';
 import fc from '../generated.ts';
 
 test.each([

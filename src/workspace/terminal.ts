@@ -1,5 +1,7 @@
 // One command in a terminal: a process tree without a shell and without a screen. Keeps the output and reports the exit.
 import type { ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as delay } from 'node:timers/promises';
 import { failure, type ProxyError } from '../errors.ts';
 import { endTree, type ProcessTree, treeOf } from '../processes/process-tree.ts';
@@ -28,7 +30,11 @@ export type Command = {
   readonly mark: string;
   /** For a command in a sandbox. */
   readonly sandbox?: SandboxedCommand['sandbox'] | undefined;
+  /** Gets the output as it comes, and then the exit. */
+  readonly heard?: ((news: TerminalNews) => void) | undefined;
 };
+
+export type TerminalNews = { readonly stream: 'stdout' | 'stderr'; readonly text: string } | { readonly exitStatus: ExitStatus };
 
 /** The command that starts another one in a sandbox. */
 export type SandboxedCommand = {
@@ -49,7 +55,7 @@ export type ContainCommand = (argv: readonly string[], env: NodeJS.ProcessEnv, c
 const DRAIN_MS = 250;
 
 /** The process exists when this returns, so `cwd` need not last longer. */
-export function startTerminal({ argv, env, cwd, outputBytes, graceMs, mark, sandbox }: Command): Promise<Terminal> {
+export function startTerminal({ argv, env, cwd, outputBytes, graceMs, mark, sandbox, heard }: Command): Promise<Terminal> {
   const [command = '', ...args] = argv;
   return new Promise((resolve, reject) => {
     let child: ChildProcess;
@@ -76,10 +82,12 @@ export function startTerminal({ argv, env, cwd, outputBytes, graceMs, mark, sand
       stream.on('data', into.take);
       stream.on('end', into.end);
       stream.on('error', () => {});
+      if (heard) tell(stream, stream === stdout ? 'stdout' : 'stderr', heard);
     }
     let exitStatus: ExitStatus | undefined;
     const exited = untilExited(child).then((status) => {
       exitStatus = status;
+      heard?.({ exitStatus: status });
       return status;
     });
     const tree = onlyOnce(sandbox?.tree(child) ?? treeOf(child), exited);
@@ -98,6 +106,14 @@ export function startTerminal({ argv, env, cwd, outputBytes, graceMs, mark, sand
       kill: () => tree.end('kill'),
     });
   });
+}
+
+/** A character may arrive in parts. */
+function tell(from: Readable, stream: 'stdout' | 'stderr', heard: (news: TerminalNews) => void): void {
+  const decoder = new StringDecoder('utf8');
+  const say = (text: string) => void (text === '' || heard({ stream, text }));
+  from.on('data', (chunk: Buffer) => say(decoder.write(chunk)));
+  from.on('end', () => say(decoder.end()));
 }
 
 function untilExited(child: ChildProcess): Promise<ExitStatus> {

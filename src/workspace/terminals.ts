@@ -4,7 +4,7 @@ import { failure } from '../errors.ts';
 import type { Descriptors } from './descriptors.ts';
 import { resolveInside } from './resolve-inside.ts';
 import { holdTo, type Roots } from './roots.ts';
-import { type ContainCommand, type ExitStatus, startTerminal, type Terminal } from './terminal.ts';
+import { type ContainCommand, type ExitStatus, startTerminal, type Terminal, type TerminalNews } from './terminal.ts';
 import { argvOf, readTerminalParams } from './terminal-params.ts';
 
 const CREATE = 'terminal/create';
@@ -20,6 +20,8 @@ export type TerminalsOptions = {
   readonly onChild: (pid: number) => void;
   /** What terminals inherit: not the secrets of agents. */
   readonly environment: () => NodeJS.ProcessEnv;
+  /** Gets the output and the exit of every terminal as they come. */
+  readonly heard?: ((terminalId: string, news: TerminalNews) => void) | undefined;
 };
 
 /** `owner` identifies the session. */
@@ -41,7 +43,7 @@ export type Terminals = {
 
 type Owned = { readonly terminals: Map<string, Terminal>; starting: number; isOver: boolean };
 
-export function createTerminals(descriptors: Descriptors, { mark, onChild, environment }: TerminalsOptions): Terminals {
+export function createTerminals(descriptors: Descriptors, { mark, onChild, environment, heard }: TerminalsOptions): Terminals {
   const owners = new Map<object, Owned>();
   /** Released, but still running. */
   const leaving = new Map<Terminal, Promise<void>>();
@@ -69,7 +71,13 @@ export function createTerminals(descriptors: Descriptors, { mark, onChild, envir
     owners.delete(owner);
     for (const terminal of owned.terminals.values()) letGo(terminal);
   }
-  async function start(roots: Roots, params: Params, graceMs: number, contain: ContainCommand | undefined): Promise<Terminal> {
+  async function start(
+    terminalId: string,
+    roots: Roots,
+    params: Params,
+    graceMs: number,
+    contain: ContainCommand | undefined,
+  ): Promise<Terminal> {
     const { command, args, env, cwd, outputBytes } = readTerminalParams(params);
     const real = await resolveInside(CREATE, cwd ?? roots.real[0], roots);
     const argv = argvOf(command, args);
@@ -82,7 +90,8 @@ export function createTerminals(descriptors: Descriptors, { mark, onChild, envir
       const at = { cwd: directory.at('.'), env: { ...environment(), PWD: real, ...env } };
       const contained = contain?.(argv, at.env, real);
       if (contained && 'why' in contained) throw failure('TERMINAL_UNSTARTABLE', [contained.why]);
-      return await startTerminal({ argv, ...at, ...contained, outputBytes, graceMs, mark });
+      const hears = heard && ((news: TerminalNews) => heard(terminalId, news));
+      return await startTerminal({ argv, ...at, ...contained, outputBytes, graceMs, mark, heard: hears });
     } finally {
       await directory.close();
     }
@@ -95,7 +104,8 @@ export function createTerminals(descriptors: Descriptors, { mark, onChild, envir
       if (owned.terminals.size + owned.starting >= MAX_TERMINALS) throw failure('TOO_MANY_OPEN', ['terminals', MAX_TERMINALS]);
       owned.starting++;
       try {
-        const starting = start(roots, params, graceMs, contain);
+        const terminalId = `terminal-${randomUUID()}`;
+        const starting = start(terminalId, roots, params, graceMs, contain);
         startings.add(starting);
         const terminal = await starting.finally(() => startings.delete(starting));
         onChild(terminal.pid);
@@ -103,7 +113,6 @@ export function createTerminals(descriptors: Descriptors, { mark, onChild, envir
           letGo(terminal);
           throw failure('CANCELLED', [CREATE]);
         }
-        const terminalId = `terminal-${randomUUID()}`;
         owned.terminals.set(terminalId, terminal);
         return { terminalId };
       } finally {

@@ -4,6 +4,7 @@ import type { AgentSpec } from '../agents/defaults.ts';
 import type { Children } from '../mcp/gateway/server-process.ts';
 import type { GateVerdict } from '../mcp/server/gate.ts';
 import type { Shim } from '../mcp/transports/listeners.ts';
+import type { TerminalRequest } from '../policy/actions/surfaces.ts';
 import type { Review } from '../review/review.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/sessions/session-store.ts';
@@ -21,6 +22,7 @@ import type { Multiplexer } from './boundary.ts';
 import type { ClientScope } from './client-scope.ts';
 import type { Clock, Counters } from './context.ts';
 import type { CreateEnforcement, Evaluated } from './enforcement/enforcement.ts';
+import type { Place } from './enforcement/host-tool-calls.ts';
 import type { AlwaysStore } from './requests/always-memory.ts';
 import type { ElsewhereAnswer } from './requests/answer-elsewhere.ts';
 import type { HostToolsState } from './tools/confirm-tools.ts';
@@ -106,7 +108,9 @@ export type Connection = {
   /** Cancels the turns of a session; false for an unknown session. */
   cancel(sessionId: string): boolean;
   /** Whether the policy lets the user read or edit a file of a session outside the client. */
-  byUser(sessionId: string, act: 'read' | 'edit', file: string): GateVerdict;
+  byUser(sessionId: string, act: 'read' | 'edit', file: string, where?: Place): GateVerdict;
+  /** The same for a command. */
+  runByUser(sessionId: string, command: TerminalRequest): GateVerdict;
   /** Stops an agent's processes cleanly and starts new ones; false for an unknown agent. */
   restart(name: string): boolean;
   /** Takes an agent out of service until it is restarted; false for an unknown agent. */

@@ -13,7 +13,7 @@ import { createAgentSide } from './from-client.ts';
 import type { Parts, ProxyParts } from './parts.ts';
 import { createAgentRequests } from './requests/agent-requests.ts';
 import { Always } from './requests/always.ts';
-import { actAsUser, answerElsewhere, cancelElsewhere } from './requests/answer-elsewhere.ts';
+import { actAsUser, answerElsewhere, cancelElsewhere, runAsUser } from './requests/answer-elsewhere.ts';
 import { paramsOnLayer, paramsWithoutFiles } from './requests/serve-workspace.ts';
 import type { Session } from './sessions/session.ts';
 import { SessionRegistry } from './sessions/session-registry.ts';
@@ -141,7 +141,8 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     answersAutomatically: (id) => proxy.requests.markAutomatic(id),
     answer: (answer) => !pool.isClosed && answerElsewhere(proxy, answer),
     cancel: (sessionId) => !pool.isClosed && cancelElsewhere(proxy, sessionId),
-    byUser: (sessionId, act, file) => actAsUser(proxy, sessionId, act, file),
+    byUser: (sessionId, act, file, where) => actAsUser(proxy, sessionId, act, file, where),
+    runByUser: (sessionId, command) => runAsUser(proxy, sessionId, command),
     restart: (name) => !pool.isClosed && changed(pool.restartAgent(name)),
     stopAgent: (name, how) => !pool.isClosed && changed(pool.stopAgent(name, how)),
     hostToolsState: () => hostToolsState(proxy),

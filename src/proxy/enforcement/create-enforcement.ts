@@ -11,7 +11,7 @@ import type { CreateEnforcement, EnforcementHost } from './enforcement.ts';
 import { type Asking, type EnforcementDeps, recordRefusedToken, recordUnread } from './evaluate.ts';
 import { isEvaluated, isExtensionToEvaluate } from './file-actions.ts';
 import { fileOrTerminal, takeOverWaiting, withdrawWaiting } from './files-and-terminals.ts';
-import { bridgedCall, byUser, connection, hostToolCall, mayRead } from './host-tool-calls.ts';
+import { bridgedCall, byUser, connection, hostToolCall, mayRead, runByUser } from './host-tool-calls.ts';
 import { mcpCall, mcpConnect, refusesServers } from './mcp-servers.ts';
 import { confirmsChange, modeUpdate, narrow, refusesChange, warnOfUnasking } from './modes/modes.ts';
 import { settleMode } from './modes/settle-mode.ts';
@@ -97,7 +97,8 @@ export const createEnforcement =
       mayRead: (session, file) => mayRead(deps, session, file),
       change: (session, change, mustAsk) => judgeChange(deps, session, change, mustAsk),
       changeAnswered: (session, change, isAllowed) => changeAnswered(deps, session, change, isAllowed),
-      byUser: (session, act, file) => byUser(deps, session, act, file),
+      byUser: (session, act, file, where) => byUser(deps, session, act, file, where),
+      runByUser: (session, command) => runByUser(deps, session, command),
       hostToolCall: (session, request, signal) => hostToolCall(deps, session, request, signal),
       bridgedCall: (session, call, signal) => bridgedCall(deps, session, call, signal),
       connection: (agent, session, connecting, signal) => connection(deps, agent, session, connecting, signal),

@@ -3,6 +3,7 @@
 import type { ProxyError } from '../../errors.ts';
 import type { GateVerdict, ToolRequest } from '../../mcp/server/gate.ts';
 import type { Action } from '../../policy/actions/action.ts';
+import type { TerminalRequest } from '../../policy/actions/surfaces.ts';
 import type { Decision } from '../../policy/decide.ts';
 import type { Verdict } from '../../policy/rules/rule.ts';
 import type { Change } from '../../review/review.ts';
@@ -12,7 +13,7 @@ import type { Agent, Call } from '../agents/agent.ts';
 import type { Clock } from '../context.ts';
 import type { AgentRequest, AgentRequests } from '../requests/agent-requests.ts';
 import type { Session } from '../sessions/session.ts';
-import type { Connecting } from './host-tool-calls.ts';
+import type { Connecting, Place } from './host-tool-calls.ts';
 
 /** The policy's decision about a request that is put to the user. The text of the request is the agent's. */
 export type Evaluated = {
@@ -89,8 +90,10 @@ export type Enforcement = {
   exposes(server: string, tool: string): boolean;
   /** Whether a search may read a file without asking. */
   mayRead(session: Session, file: string): boolean;
-  /** The user reads or edits a file of a session in the console: only a rule that denies it stops that. */
-  byUser(session: Session, act: 'read' | 'edit', file: string): GateVerdict;
+  /** The user reads or edits a file of a session on a page: only a rule that denies it stops that. */
+  byUser(session: Session, act: 'read' | 'edit', file: string, where?: Place): GateVerdict;
+  /** The same for a command that the user runs in a session's directories. */
+  runByUser(session: Session, command: TerminalRequest): GateVerdict;
   /** A change that waits in a session's layer, at the end of a turn. `mustAsk`: an allow is not enough. */
   change(session: Session, change: Change, mustAsk: boolean): { readonly verdict: Verdict; readonly why: string };
   /** The user decided about it. False: the policy denies it by now. */

@@ -1,8 +1,8 @@
 // Calls of host tools, and connections of contained agents. The proxy runs them, so it knows what they do: files and commands are evaluated as such, and also by the tool's name.
 import { isIP } from 'node:net';
 import type { GateVerdict, ToolRequest } from '../../mcp/server/gate.ts';
-import type { Action, Place } from '../../policy/actions/action.ts';
-import { hostAction, mcpAction, pathAction, terminalAction, toolAction } from '../../policy/actions/surfaces.ts';
+import type { Action, Place as ActionPlace } from '../../policy/actions/action.ts';
+import { hostAction, mcpAction, pathAction, type TerminalRequest, terminalAction, toolAction } from '../../policy/actions/surfaces.ts';
 import type { Rule } from '../../policy/rules/rule.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { Session } from '../sessions/session.ts';
@@ -78,7 +78,7 @@ function allowed({ asked }: PendingAction): GateVerdict {
 }
 
 /** Undefined for a tool of which only name and arguments are known. */
-function firstHandOf({ server, tool, args }: ToolCallRequest): ((place: Place) => Action) | undefined {
+function firstHandOf({ server, tool, args }: ToolCallRequest): ((place: ActionPlace) => Action) | undefined {
   if (server !== 'switchboard') return undefined;
   const path = typeof args.path === 'string' ? args.path : '.';
   switch (tool) {
@@ -134,19 +134,36 @@ export async function bridgedCall(deps: EnforcementDeps, session: Session, call:
   return decided(await askAboutCall(deps, { action, session, shown, look, signal, allowed: { allow: true } }));
 }
 
-/** The user reads or edits a file of a session in the console. Evaluated like the agent's own request; where a rule demands the
+/** The page on which a user acts. */
+export type Place = 'console' | 'web-app';
+
+/** The user reads or edits a file of a session on a page. Evaluated like the agent's own request; where a rule demands the
  * user's consent, the action itself is the consent. */
-export function byUser(deps: EnforcementDeps, session: Session, act: 'read' | 'edit', file: string): GateVerdict {
-  const about = { agent: session.agent, session, surface: `console/${act}` };
-  const action = evaluate(deps, about, JSON.stringify({ act, file }), (place) => pathAction(place, act, file));
+export function byUser(deps: EnforcementDeps, session: Session, act: 'read' | 'edit', file: string, where: Place = 'console'): GateVerdict {
+  const about = { agent: session.agent, session, surface: `${where}/${act}` };
+  return decidedByUser(
+    deps,
+    evaluate(deps, about, JSON.stringify({ act, file }), (place) => pathAction(place, act, file)),
+  );
+}
+
+/** The user runs a command in a session's directories. */
+export function runByUser(deps: EnforcementDeps, session: Session, command: TerminalRequest): GateVerdict {
+  const about = { agent: session.agent, session, surface: 'web-app/execute' };
+  return decidedByUser(
+    deps,
+    evaluate(deps, about, JSON.stringify(command), (place) => terminalAction(place, command)),
+  );
+}
+
+function decidedByUser(deps: EnforcementDeps, action: PendingAction): GateVerdict {
   if (action.verdict === 'deny' && !deps.isObserving) {
     record(deps, action, 'refused');
     return { allow: false, reason: `denied by policy: ${action.decision.why}` };
   }
   const by = action.verdict === 'ask' ? 'user' : action.by;
   if (!record(deps, action, 'passed', by) && !deps.isObserving) return NOT_WRITTEN;
-  const evaluatedPath = deps.isObserving ? undefined : action.asked.paths[0]?.path;
-  return { allow: true, ...(evaluatedPath !== undefined && { evaluatedPath }) };
+  return deps.isObserving ? { allow: true } : allowed(action);
 }
 
 // Connections of contained agents: the sandbox's proxy holds each one until it is decided here.

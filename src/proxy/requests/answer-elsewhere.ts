@@ -1,6 +1,8 @@
 // Requests that the user answers in the console instead of the client. The first answer counts, and the client is notified.
 import type { GateVerdict } from '../../mcp/server/gate.ts';
+import type { TerminalRequest } from '../../policy/actions/surfaces.ts';
 import { parseLine } from '../../wire/scanner/strict-parse.ts';
+import type { Place } from '../enforcement/host-tool-calls.ts';
 import { resultLine } from '../messages.ts';
 import type { Parts } from '../parts.ts';
 import { cancelTurns } from '../turns/cancel.ts';
@@ -40,9 +42,22 @@ export function cancelElsewhere(proxy: Parts<'context' | 'registry' | 'client' |
   return session !== undefined;
 }
 
-/** A file action of the user in the console. A policy that denies it to the agent denies it here too, and audits it. */
-export function actAsUser(proxy: Parts<'context' | 'registry'>, sessionId: string, act: 'read' | 'edit', file: string): GateVerdict {
+/** A file action of the user on a page. A policy that denies it to the agent denies it here too, and audits it. */
+export function actAsUser(
+  proxy: Parts<'context' | 'registry'>,
+  sessionId: string,
+  act: 'read' | 'edit',
+  file: string,
+  where?: Place,
+): GateVerdict {
   const session = proxy.registry.get(sessionId);
   if (!session) return { allow: false, reason: 'the session is not open; send a prompt to reopen it' };
-  return proxy.context.enforcement?.byUser(session, act, file) ?? { allow: true };
+  return proxy.context.enforcement?.byUser(session, act, file, where) ?? { allow: true };
+}
+
+/** Likewise a command. */
+export function runAsUser(proxy: Parts<'context' | 'registry'>, sessionId: string, command: TerminalRequest): GateVerdict {
+  const session = proxy.registry.get(sessionId);
+  if (!session) return { allow: false, reason: 'the session is not open; send a prompt to reopen it' };
+  return proxy.context.enforcement?.runByUser(session, command) ?? { allow: true };
 }

@@ -29,6 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'everything'>> = {
     'acp',
     'wire',
   ],
+  'web-app': ['listener', 'client', 'dialects', 'agents', 'workspace', 'sandbox', 'transports', 'redaction', 'store', 'acp'], // an app's protocol -> ACP, as dialects are for agents
   console: ['listener', 'client', 'store', 'redaction', 'audit', 'policy', 'config', 'acp'],
   proxy: [
     'agents',

@@ -151,7 +151,10 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
       // Only if it changed: a level set by SIGUSR2 survives a change of something else.
       if (wanted !== before.logging.level) diagnostics.setLevel(assembly.logLevel ?? wanted);
       shared = { ...shared, config: { ...before, policies, logging: { ...before.logging, level: wanted } } };
-      const { isTaken, message } = reconfigureAll([...open], next);
+      const { isTaken, message } = reconfigureAll(
+        [...open].filter(({ isPinned }) => !isPinned),
+        next,
+      );
       if (isTaken) shared = { ...shared, config: { ...shared.config, agents, defaultAgent, explicitDefault, routes } };
       return { isTaken, message, later: [...(isOtherPolicy && !policy ? ['policy'] : []), ...changedForLater(before, next)] };
     },

@@ -10,6 +10,7 @@ const LATER: Readonly<Record<string, keyof Config>> = {
   workspace: 'workspace',
   allow_cwd: 'network',
   network_clients: 'network',
+  web_app: 'webApp',
   host_tools: 'hostTools',
   mcp_servers: 'mcpServers',
   log: 'logging',

@@ -20,6 +20,7 @@ import type { TranscriptSource } from '../store/transcripts/transcript-source.ts
 import type { ConnectionState, Telemetry } from '../telemetry/telemetry.ts';
 import type { Sink, Source } from '../wire/byte-stream.ts';
 import type { Scanner } from '../wire/scanner/scanner.ts';
+import type { TerminalsOptions } from '../workspace/terminals.ts';
 import { createWorkspace } from '../workspace/workspace.ts';
 import { shimOf } from './configured-tools.ts';
 import type { Diagnostics } from './diagnostics.ts';
@@ -65,6 +66,8 @@ export type Served = {
   close(): Promise<void>;
   /** Resolves when `close` is done. */
   readonly closed: Promise<void>;
+  /** It keeps its one agent when the configuration changes. */
+  readonly isPinned: boolean;
 };
 
 /** A network client. */
@@ -72,13 +75,22 @@ export type Guest = {
   readonly scope: ClientScope;
   /** Whose sessions it sees; undefined: all. */
   readonly principal: string | undefined;
-  readonly multiplexer: Multiplexer;
+  /** Several clients share the connection. */
+  readonly multiplexer?: Multiplexer | undefined;
+  /** The one agent that it uses, with its files and terminals served here; undefined: all agents of the configuration. */
+  readonly only?: OnlyAgent | undefined;
+};
+
+export type OnlyAgent = {
+  readonly spec: AgentSpec;
+  /** Gets each line of its stderr, redacted. */
+  readonly onStderr: (line: string) => void;
+  readonly onTerminal: NonNullable<TerminalsOptions['heard']>;
 };
 
 /** `number` distinguishes it from the other clients of this process. */
 export function serveClient(shared: Shared, { input, output }: ClientStreams, number: number, recordTo?: string, guest?: Guest): Served {
   const {
-    config,
     stateDir,
     secrets,
     diagnostics,
@@ -97,6 +109,8 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     sandbox,
     containServer,
   } = shared;
+  const only = guest?.only;
+  const config = only ? { ...shared.config, agents: [only.spec], defaultAgent: only.spec.name, routes: [] } : shared.config;
   const mark = newMark();
   const name = number === 0 ? String(process.pid) : `${process.pid}-${number}`;
   const visible = guest?.principal === undefined ? log : ownSessions(log, guest.principal);
@@ -118,7 +132,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
       mark,
       secrets,
       config.limits,
-      undefined,
+      only?.onStderr,
       sandbox ? sandbox.start(spec, context) : unlessContained(spec),
     );
     diagnostics.log('debug', `started agent "${spec.name}"`, { agent: spec.name, agentPid: child.pid });
@@ -143,8 +157,9 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
             mark,
             onChild: running.childStarted,
             environment: () => inheritedEnvironment(process.env, 'all', config.secretVariables),
+            heard: only?.onTerminal,
           }),
-    servesMissing: config.workspace !== 'off',
+    servesMissing: config.workspace !== 'off' || only !== undefined,
     enforcement: enforcement(),
     always: { stateDir, redact: secrets.redact, onProblem },
     queuesPrompts,
@@ -198,6 +213,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
   return {
     connection,
     transcripts: records.transcripts,
+    isPinned: only !== undefined,
     closed,
     close() {
       ending ??= end();

@@ -88,6 +88,7 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
     .option('--tls-key <file>', 'the key of the certificate (PEM)')
     .option('--behind-tls-proxy', 'a proxy in front ends TLS: allow an address that other machines reach, without TLS')
     .option('--no-console', 'serve no web console')
+    .option('--example', 'also serve /example, a small web page that uses /ws with a token')
     .option('--drain-seconds <seconds>', 'on SIGTERM, how long running turns may take to end (default: 0)')
     .option('--json', 'print the address as one line of JSON')
     .option('--open', 'open the console in the browser')

@@ -59,6 +59,12 @@ export type Config = {
     /** How long sessions of the daemon wait for another client. */
     readonly detachGraceMs: number;
   };
+  readonly webApp: {
+    /** A page may start commands that are not configured. */
+    readonly allowsCommands: boolean;
+    /** A page may run commands in the directories of its sessions. */
+    readonly allowsTerminals: boolean;
+  };
   /** How long `initialize` waits for agents whose capabilities are not cached. */
   readonly initializeWaitMs: number;
   readonly logging: LogSettings;
@@ -125,6 +131,7 @@ export function toConfig(
       offersAttach: layer.networkClients.session_attach === true,
       detachGraceMs: durationMs(layer.detachGrace ?? '15m'),
     },
+    webApp: { allowsCommands: layer.webApp.allow_commands === true, allowsTerminals: layer.webApp.allow_terminals === true },
     workspace: (layer.workspace as Config['workspace'] | undefined) ?? DEFAULTS.workspace,
     ...(layer.sandbox !== undefined && { sandbox: sandboxSettings(undefined, layer.sandbox) }),
     logging: logSettings(layer.log as LogOptions),

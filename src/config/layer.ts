@@ -25,6 +25,7 @@ export type Layer = {
   readonly allowCwd: unknown;
   readonly detachGrace: unknown;
   readonly networkClients: Fields;
+  readonly webApp: Fields;
   readonly log: Fields;
   readonly store: Fields;
   readonly telemetry: Placed | undefined;
@@ -46,6 +47,7 @@ export const EMPTY_LAYER: Layer = {
   allowCwd: undefined,
   detachGrace: undefined,
   networkClients: {},
+  webApp: {},
   log: {},
   store: {},
   telemetry: undefined,
@@ -76,6 +78,7 @@ export function layerOf(document: Document): Layer {
       : undefined,
     detachGrace: given.detach_grace,
     networkClients: fields(given.network_clients),
+    webApp: fields(given.web_app),
     log: fields(log),
     store: fields(store),
     telemetry: given.telemetry === undefined ? undefined : { document, path: ['telemetry'], value: given.telemetry },
@@ -106,6 +109,7 @@ export function merge(under: Layer, over: Layer): Layer {
     allowCwd: over.allowCwd ?? under.allowCwd,
     detachGrace: over.detachGrace ?? under.detachGrace,
     networkClients: { ...under.networkClients, ...over.networkClients },
+    webApp: { ...under.webApp, ...over.webApp },
     log: { ...under.log, ...over.log },
     store: { ...under.store, ...over.store },
     telemetry: over.telemetry

@@ -70,6 +70,19 @@ export const configSchema = z
       })
       .partial()
       .describe('What clients that connect to `switchboard serve` with a token may do.'),
+    web_app: z
+      .strictObject({
+        allow_commands: z
+          .boolean()
+          .describe('Whether a page may start a command that is not in `agent_servers`. A token is then as good as a shell.')
+          .meta({ default: false }),
+        allow_terminals: z
+          .boolean()
+          .describe('Whether a page may run commands in the directories of its sessions. The policy decides about each of them.')
+          .meta({ default: false }),
+      })
+      .partial()
+      .describe('What web pages that use `/ws` of `switchboard serve` may do. See docs/web-app.md.'),
     limits: z
       .strictObject({
         max_frame_bytes: bytes

@@ -54,6 +54,7 @@ test('a missing key has its default', async () => {
     },
     mcpServers: [],
     network: { allowCwd: undefined, allowsStdioServers: false, origins: [], offersAttach: false, detachGraceMs: 900_000 },
+    webApp: { allowsCommands: false, allowsTerminals: false },
     secretVariables: [],
   });
 });

@@ -1,7 +1,7 @@
 // Clients that connect to the daemon with a token: who they are, what they may do, and how they are served.
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
-import type { Guest } from '../../app/serve-client.ts';
+import type { ClientStreams, Guest, Served } from '../../app/serve-client.ts';
 import { type ServedClient, type ServedClients, type Streams, serveClients } from '../../attach/serve-clients.ts';
 import type { Principal } from '../../attach/state.ts';
 import type { Config } from '../../config/config.ts';
@@ -24,16 +24,24 @@ export type NetworkClients = {
   list(): readonly NetworkClient[];
   /** Returns whether the client was connected. */
   disconnect(number: number): boolean;
+  /** A proxy connection for a client of this principal. */
+  openProxy(streams: ClientStreams, principal: Principal, how: Pick<Guest, 'only'>): Served;
+  /** Whether this principal may open sessions in a directory. */
+  allowsDirectory(principal: Principal, directory: string): boolean;
   /** Whether an agent works on a request. */
   isBusy(): boolean;
   /** Disconnects all clients, and stops their agents. */
   close(): Promise<void>;
 };
 
-/** `hosts`: the Host values that lead here, once the port is known. */
-export function openGate({ config, stateDir }: Pick<InProcessProxy, 'config' | 'stateDir'>, hosts: () => ReadonlySet<string>): Gate {
-  const origins = new Set(config.network.origins);
-  return createGate({ tokens: createTokenReader(stateDir, Date.now), addresses: () => ({ hosts: hosts(), origins }) });
+/** `hosts`: the Host values that lead here, once the port is known. `ownOrigins`: pages of this server that may connect. */
+export function openGate(
+  { config, stateDir }: Pick<InProcessProxy, 'config' | 'stateDir'>,
+  hosts: () => ReadonlySet<string>,
+  ownOrigins: () => readonly string[],
+): Gate {
+  const addresses = () => ({ hosts: hosts(), origins: new Set([...config.network.origins, ...ownOrigins()]) });
+  return createGate({ tokens: createTokenReader(stateDir, Date.now), addresses });
 }
 
 export function networkClients(
@@ -43,6 +51,13 @@ export function networkClients(
 ): NetworkClients {
   const allowsDirectory = directoryCheck(config.network.allowCwd ?? [process.cwd()]);
   const busy = new Set<() => boolean>();
+  function openProxy(streams: ClientStreams, principal: Principal, how: Omit<Guest, 'scope' | 'principal'>): Served {
+    const proxy = connect(streams, undefined, { ...guestOf(principal, config, allowsDirectory), ...how });
+    const isBusy = () => Object.values(proxy.connection.health()).some(({ inFlight }) => inFlight > 0);
+    busy.add(isBusy);
+    void proxy.closed.then(() => busy.delete(isBusy));
+    return proxy;
+  }
   const served = serveClients({
     scanner: new Scanner(),
     maxFrameBytes: config.limits.maxFrameBytes,
@@ -54,12 +69,8 @@ export function networkClients(
         ? opensOutOfScope(guestOf(principal, config, allowsDirectory).scope, frame.method ?? '', frame)
         : undefined,
     openProxy(streams, principal, multiplexer) {
-      const proxy = connect(streams, undefined, { ...guestOf(principal, config, allowsDirectory), multiplexer });
-      const isBusy = () => Object.values(proxy.connection.health()).some(({ inFlight }) => inFlight > 0);
-      busy.add(isBusy);
-      void proxy.closed.then(() => busy.delete(isBusy));
-      const { transcripts, close } = proxy;
-      const { ended, evaluatedRequest } = proxy.connection;
+      const { connection, transcripts, close } = openProxy(streams, principal, { multiplexer });
+      const { ended, evaluatedRequest } = connection;
       return { ended, evaluatedRequest, transcripts, close };
     },
   });
@@ -90,6 +101,8 @@ export function networkClients(
     served,
     list: listed,
     disconnect,
+    openProxy,
+    allowsDirectory: ({ role }, directory) => role === 'owner' || allowsDirectory(directory),
     async close() {
       gate.close();
       await acp.close();
@@ -99,11 +112,7 @@ export function networkClients(
   };
 }
 
-function guestOf(
-  { name, role }: Principal,
-  { network }: Config,
-  allowsDirectory: (directory: string) => boolean,
-): Omit<Guest, 'multiplexer'> {
+function guestOf({ name, role }: Principal, { network }: Config, allowsDirectory: (directory: string) => boolean): Guest {
   return {
     // An owner and an observer see every session.
     principal: role === 'client' ? name : undefined,

@@ -50,6 +50,8 @@ export type ServeOptions = AcpOptions &
     /** False: no web console. */
     readonly console?: boolean;
     readonly drainSeconds?: string;
+    /** Also serves the example page of the web app's service. */
+    readonly example?: true;
     /** Started by `serve --background`: the only daemon of its user. */
     readonly inBackground?: true;
   };
@@ -74,12 +76,21 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
     let hosts: ReadonlySet<string> = new Set();
     /** A link works once. */
     let renewLink = () => {};
-    const gate = openGate(inside, () => hosts);
+    const scheme = at.tls ? 'https' : 'http';
+    const ownOrigins = () => (options.example ? [...hosts].map((host) => `${scheme}://${host}`) : []);
+    const gate = openGate(inside, () => hosts, ownOrigins);
     const bodyLimits = createBodyBudget(inside.config.limits.maxFrameBytes);
     const clients = networkClients(inside, gate, bodyLimits);
     const mcp = mcpEndpoint({ ...inside, gate, connect: clients.connect, bodyLimits });
-    const endpoints = endpointTable({ gate, clients, mcp, telemetry: inside.telemetry });
+    const { examplePage, webAppEndpoint } = await import('./endpoints/web-app.ts');
+    const webApp = webAppEndpoint(inside, gate, clients);
+    const example = options.example && examplePage(() => ({ hosts, origins: new Set(ownOrigins()) }));
+    const endpoints = endpointTable({ gate, clients, mcp, webApp, example, telemetry: inside.telemetry });
     inside.telemetry?.clientsAre(() => clients.list().length);
+    const endClients = async () => {
+      mcp.close();
+      await Promise.all([clients.close(), webApp.close()]);
+    };
     const opened = hasConsole
       ? await openConsole(inside, options, {
           entered: () => renewLink(),
@@ -95,23 +106,27 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
     const signalled = onSignals(inside.kill, async () => {
       opened.stopAccepting();
       await idle(clients, drainMs);
-      mcp.close();
-      await clients.close();
+      await endClients();
       await opened.stop();
     });
     const isAsking =
       options.policyMode !== 'observe' &&
       inside.config.policies.some(({ policy }) => policy === otherwise.shipped || policy === otherwise.own);
-    const address = `${at.tls ? 'https' : 'http'}://${at.names[0]}:${opened.port}`;
+    const address = `${scheme}://${at.names[0]}:${opened.port}`;
     const consoleFile = options.inBackground && opened.link ? path.join(stateDir, `console-${process.pid}.html`) : undefined;
     renewLink = () => void (consoleFile !== undefined && writeLinkFile(consoleFile, opened.link?.() ?? ''));
     renewLink();
     const release = claimDaemon(stateDir, { address, consoleFile });
     if (!release && options.inBackground) throw new CommandFailure(1, 'a daemon runs already', 'run: switchboard serve status');
-    const tidyUp = announce(opened, { address, openFrom: options.open ? stateDir : undefined, isAsking, isJson: options.json === true });
+    const tidyUp = announce(opened, {
+      address,
+      openFrom: options.open ? stateDir : undefined,
+      isAsking,
+      isJson: options.json === true,
+      hasExample: options.example === true,
+    });
     await opened.closed;
-    mcp.close();
-    await clients.close();
+    await endClients();
     await opened.stop();
     tidyUp();
     release?.();
@@ -182,10 +197,11 @@ type Announcement = {
   readonly openFrom: string | undefined;
   readonly isAsking: boolean;
   readonly isJson: boolean;
+  readonly hasExample: boolean;
 };
 
 /** The link is a credential, so it is shown to the user and never logged. */
-function announce(opened: Opened, { address, openFrom, isAsking, isJson }: Announcement): () => void {
+function announce(opened: Opened, { address, openFrom, isAsking, isJson, hasExample }: Announcement): () => void {
   const say = (text: string) => void process.stdout.write(text);
   const { link } = opened;
   if (isJson) {
@@ -193,7 +209,8 @@ function announce(opened: Opened, { address, openFrom, isAsking, isJson }: Annou
     return () => {};
   }
   const paths = `ACP clients connect to ${address.replace(/^http/, 'ws')}/acp, MCP clients to ${address}/mcp`;
-  const clients = `${paths}, with a token: switchboard token create NAME --role client\n`;
+  const example = hasExample ? `The example page, which asks for such a token, is at ${address}/example\n` : '';
+  const clients = `${paths}, with a token: switchboard token create NAME --role client\n${example}`;
   if (!link) {
     say(clients);
     return () => {};

@@ -1,15 +1,16 @@
-// Files and terminals that the console serves to agents, limited to the session's directories.
+// Files and terminals that the console serves to agents, and the web app to its pages, limited to the session's directories.
 import { ClientError } from '../../client/client-error.ts';
 import type { Host } from '../../console/client/workspace.ts';
 import { ProxyError, wireDataOf } from '../../errors.ts';
 import { type Roots, rootsOf } from '../../workspace/roots.ts';
+import type { TerminalsOptions } from '../../workspace/terminals.ts';
 import { createWorkspace, type Requester } from '../../workspace/workspace.ts';
 
 const GRACE_MS = 3000;
 
-/** `mark` identifies the programs it starts; `environment` is what they inherit. */
-export function createHost(mark: string, environment: () => NodeJS.ProcessEnv): Host {
-  const workspace = createWorkspace({ mark, onChild: () => {}, environment });
+/** `mark` identifies the programs it starts; `environment` is what they inherit; `heard` gets the output of terminals as it comes. */
+export function createHost(mark: string, environment: () => NodeJS.ProcessEnv, heard?: TerminalsOptions['heard']): Host {
+  const workspace = createWorkspace({ mark, onChild: () => {}, environment, heard });
   const owners = new Map<string, { roots: Roots }>();
   function requesterOf(sessionId: string, evaluatedPath: string | undefined): Requester {
     const owner = owners.get(sessionId);

@@ -1,6 +1,7 @@
 // The paths of the daemon's listener, a line for each. Only those without a token stand outside the gate. The console has every other path.
 import type { Gate } from '../../../listener/gate.ts';
 import type { Endpoint } from '../../../listener/listener.ts';
+import type { WebApp } from '../../../web-app/endpoint.ts';
 import type { InProcessProxy } from '../../in-process-proxy.ts';
 import type { NetworkClients } from '../network-clients.ts';
 import { daemonStatus } from './daemon-status.ts';
@@ -16,13 +17,18 @@ type TableParts = {
   readonly gate: Gate;
   readonly clients: NetworkClients;
   readonly mcp: McpEndpoint;
+  readonly webApp: WebApp;
+  /** A page that uses `/ws`, if it is served. */
+  readonly example: Endpoint | undefined;
   readonly telemetry: InProcessProxy['telemetry'];
 };
 
-export function endpointTable({ gate: { guard }, clients, mcp, telemetry }: TableParts): EndpointTable {
+export function endpointTable({ gate: { guard }, clients, mcp, webApp, example, telemetry }: TableParts): EndpointTable {
   return [
     ['/acp', guard(clients.acp)],
     ['/mcp', guard(mcp)],
+    ['/ws', guard(webApp)],
+    ...(example ? [['/example', example] as const] : []),
     ['/daemon', guard(daemonStatus(clients))],
     ['/metrics', guard(metrics(telemetry))],
     ['/healthz', health],

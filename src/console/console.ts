@@ -7,8 +7,9 @@ import { chatActions } from './actions/chat.ts';
 import { policyHandlers } from './actions/policy.ts';
 import type { PolicyStore } from './actions/policy-store.ts';
 import { queueHandlers } from './actions/queue.ts';
+import { resendActions } from './actions/resend.ts';
 import { ruleActions } from './actions/rules.ts';
-import { sessionActions } from './actions/sessions.ts';
+import { holderOf, sessionActions } from './actions/sessions.ts';
 import { type ConsoleClient, createConsoleClient } from './client/console-client.ts';
 import type { PromptQueue } from './client/prompts.ts';
 import type { ByUser, Host } from './client/workspace.ts';
@@ -179,7 +180,8 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
       attached?.holds(sessionId) ? attached.changeQueued(sessionId, id, text) : made?.prompts.change(sessionId, id, text) === true,
     redact,
   });
-  const own = [{ actions }, { actions: chat }, frames.handlers, { actions: rules }, policy, queue];
+  const resend = resendActions({ frames, holder: holderOf({ consoleClient, attached }), isLive: state.isLive, redact });
+  const own = [{ actions }, { actions: chat }, frames.handlers, { actions: resend }, { actions: rules }, policy, queue];
   const handlers = joinHandlers([...own, ...(deps.handlers ?? [])]);
   function failure(error: unknown): Failure {
     const message = neutralise(redact(String((error as Error).message)));

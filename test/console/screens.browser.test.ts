@@ -1,10 +1,15 @@
 // The screens for frames, agents, charts, transcripts and settings. The built command, a real browser, real agents.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Locator } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { parseRecording } from '../../src/store/recordings/recording.ts';
 import { visit } from './visit.ts';
 
 const CANARY = 'canary-7f3e9a1b5c2d8e4f6a0b';
+
+/** Without the header. */
+const rowsOf = (list: Locator): Locator => list.locator('[id^=frame-]');
 
 describe('in the browser', () => {
   const gone = { command: 'not-there-at-all', env: { TOKEN: 'tok-1234' } };
@@ -46,14 +51,14 @@ describe('in the browser', () => {
     await frames.locator('.detail', { hasText: 'editor · fromEditor · request' }).waitFor();
 
     await filter.fill('text:juggle');
-    await list.getByRole('row', { name: 'session/update' }).click();
+    await rowsOf(list).filter({ hasText: 'session/update' }).click();
     await frames.getByRole('tab', { name: 'Check 2' }).click();
     expect(await panel.innerText()).toMatch(/params\.update\.kind is "juggle"[^\n]*ignore/);
     await frames.getByRole('tab', { name: 'Redactions 1' }).click();
     expect(await panel.innerText()).toMatch(/CANARY\s+1\s+params\.update\.title/);
     await filter.fill('text:onerror');
     await expect.poll(() => list.locator('[aria-selected=true]').count()).toBe(0);
-    await list.getByRole('row').click();
+    await rowsOf(list).click();
     await frames.getByRole('tab', { name: 'Check 1' }).click();
     await panel.getByText('params.update.entries is "none <img src=x onerror=alert(1)>", and must be array').waitFor();
     await list.focus();
@@ -64,8 +69,10 @@ describe('in the browser', () => {
   test('matching frames are saved as JSON lines, without secrets', async () => {
     const frames = await open('#/frames');
     await frames.getByLabel('Filter frames').fill('agent:mime method:session/update');
-    await expect.poll(() => frames.getByRole('grid').getByRole('row').count()).toBeGreaterThan(1);
-    const [saved] = await Promise.all([frames.waitForEvent('download'), frames.getByRole('button', { name: 'Export' }).click()]);
+    await expect.poll(() => rowsOf(frames.getByRole('grid')).count()).toBeGreaterThan(1);
+    await frames.getByRole('button', { name: 'Export' }).click();
+    const save = frames.getByRole('button', { name: 'Save the frames' });
+    const [saved] = await Promise.all([frames.waitForEvent('download'), save.click()]);
     expect(saved.suggestedFilename()).toMatch(/^frames-[\dT_-]+\.jsonl$/);
     const text = readFileSync(await saved.path(), 'utf8');
     const lines = text
@@ -80,6 +87,59 @@ describe('in the browser', () => {
     await frames.getByText('text:"not found"').waitFor();
   });
 
+  test('a request and its answer are one row; its values filter, it is sent again after confirmation, and saved as a recording', async () => {
+    turns.set('again', ({ id }, mime) => {
+      mime.update(id, { sessionUpdate: 'tool_call', toolCallId: 'look', title: 'Look around', status: 'completed' });
+      return { stopReason: 'end_turn' };
+    });
+    const page = await begin('Mime');
+    const frames = await open('#/frames');
+    const list = frames.getByRole('grid');
+    await prompt(page, 'again and again');
+    await ends(page, 1);
+    await list.waitFor();
+    expect(await list.getByRole('columnheader').allInnerTexts()).toEqual(expect.arrayContaining(['From → to', 'Method', 'About', 'Took']));
+    const row = rowsOf(list).filter({ hasText: 'session/prompt' }).filter({ hasText: 'again and again' });
+    await expect.poll(() => row.count()).toBe(1);
+    await expect
+      .poll(() => row.innerText())
+      .toMatch(/client → mime\s+req\s+session\/prompt\s+again and again\s+again and again\s+[\d.]+ ms/);
+    expect(await rowsOf(list).filter({ hasText: 'Look around' }).innerText()).toMatch(
+      /mime → client\s+ntf\s+session\/update\s+tool_call · Look around/,
+    );
+    await row.click();
+    expect(await frames.getByRole('group', { name: 'Frames of the exchange' }).getByRole('button').allInnerTexts()).toEqual([
+      'Request\nclient',
+      'Request\nmime',
+      expect.stringMatching(/^Answer\nmime\n[\d.]+ ms$/),
+      expect.stringMatching(/^Answer\nclient\n[\d.]+ ms$/),
+    ]);
+    // A value filters.
+    await frames.getByRole('button', { name: 'method:session/prompt' }).click();
+    expect(await frames.getByLabel('Filter frames').inputValue()).toBe('method:session/prompt');
+    await expect.poll(async () => (await rowsOf(list).allInnerTexts()).every((text) => text.includes('session/prompt'))).toBe(true);
+    // Sent again, after confirmation.
+    await frames.getByRole('button', { name: 'Send again…' }).click();
+    await frames.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click();
+    await frames.getByText('The prompt was sent.').waitFor();
+    await ends(page, 2);
+    expect(await page.locator('.message.user').allInnerTexts()).toEqual(['again and again', 'again and again']);
+    // Each frame by itself.
+    const joined = Number(await list.getAttribute('aria-rowcount'));
+    await frames.getByLabel('Each frame by itself').check();
+    await expect.poll(async () => Number(await list.getAttribute('aria-rowcount'))).toBeGreaterThan(2 * joined);
+    await frames.getByLabel('Each frame by itself').uncheck();
+    // A recording.
+    await frames.getByRole('button', { name: 'Export' }).click();
+    await frames.getByLabel('Connection').selectOption('mime');
+    const save = frames.getByRole('button', { name: 'Save the recording' });
+    const [saved] = await Promise.all([frames.waitForEvent('download'), save.click()]);
+    const recorded = parseRecording(readFileSync(await saved.path(), 'utf8'));
+    const prompts = recorded.filter(({ dir, msg }) => dir === 'client->agent' && msg.method === 'session/prompt');
+    expect(prompts.length).toBeGreaterThanOrEqual(2);
+    expect(recorded.some(({ dir, msg }) => dir === 'agent->client' && msg.id === prompts.at(-1)?.msg.id)).toBe(true);
+  });
+
   test("an agent's exit appears among the frames, with the errors it causes", async () => {
     turns.set('die', (_, mime) => {
       mime.exit();
@@ -90,7 +150,7 @@ describe('in the browser', () => {
     await frames.getByLabel('Filter frames').fill('err:true');
     await prompt(page, 'die');
     await frames.getByRole('row', { name: /mime.*down/ }).waitFor();
-    await frames.getByRole('row', { name: /editor.*session\/prompt.*-32603/ }).waitFor();
+    await frames.getByRole('row', { name: /switchboard → client.*session\/prompt.*-32603/ }).waitFor();
   });
 
   test('an agent is stopped after confirmation, rejects requests, and is started again; its resource use is shown', async () => {

@@ -15,6 +15,8 @@ type Line = { readonly kind: 'same' | 'old' | 'new'; readonly text: string; read
 type Hunk = { readonly header: string; readonly before: string; readonly lines: readonly Line[] };
 
 const isSideBySide = signal(localStorage.getItem('switchboard-diff') === 'side');
+/** Long lines wrap, or scroll. */
+const isWrapped = signal(localStorage.getItem('switchboard-wrap') !== 'no');
 
 /** `place` is the change's position, if it can be applied. */
 export function Diff({ path, oldText, newText, cwd, place }: Change & { cwd?: string; place?: ChangeAt | undefined }): VNode {
@@ -31,7 +33,7 @@ export function Diff({ path, oldText, newText, cwd, place }: Change & { cwd?: st
   const removed = hunks.reduce((sum, { lines }) => sum + lines.filter(({ kind }) => kind === 'old').length, 0);
   const isAway = isOutside(path, cwd);
   return (
-    <figure class="diff">
+    <figure class={isWrapped.value ? 'diff' : 'diff unwrapped'}>
       <figcaption>
         <span class={isAway ? 'path outside' : 'path'} title={isAway ? OUTSIDE : path}>
           {isAway ? `⚠ ${path}` : shortened(path, cwd)}
@@ -50,6 +52,17 @@ export function Diff({ path, oldText, newText, cwd, place }: Change & { cwd?: st
           }}
         >
           {isSideBySide.value ? 'Unified' : 'Side by side'}
+        </button>
+        <button
+          type="button"
+          class="quiet"
+          aria-pressed={isWrapped.value}
+          onClick={() => {
+            isWrapped.value = !isWrapped.value;
+            localStorage.setItem('switchboard-wrap', isWrapped.value ? 'yes' : 'no');
+          }}
+        >
+          Wrap
         </button>
         {place && hunks.length > 0 && !choosing && (
           <button type="button" class="quiet" disabled={applying.isBusy} onClick={applying.begin}>
@@ -124,6 +137,12 @@ function Unified({ hunks, choosing, language }: Hunks): VNode {
 function Sides({ hunks, choosing, language }: Hunks): VNode {
   return (
     <table class="sides">
+      <colgroup>
+        <col class="numbers" />
+        <col />
+        <col class="numbers" />
+        <col />
+      </colgroup>
       {hunks.map((hunk, at) => (
         <tbody>
           <Head hunk={hunk} at={at} choosing={choosing} span={4} />

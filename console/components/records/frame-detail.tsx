@@ -4,23 +4,28 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { FrameDetail as Found, FrameLatency, FrameRow, Redaction, SchemaCheck } from '../../../src/console/protocol/frames.ts';
 import { ask } from '../../socket.ts';
+import { sessions } from '../../state.ts';
+import { shownId } from '../controls/format.ts';
 import { Icon } from '../controls/icon.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { Tabs } from '../controls/tabs.tsx';
+import type { Exchange } from './exchanges.ts';
+import { canResend, Resend } from './resend.tsx';
 import { Tree } from './tree.tsx';
 
 /** Kept when the user moves to another frame. */
 const tab = signal('tree');
 
-export function FrameDetail({
-  row: given,
-  close,
-  show,
-}: {
+type Props = {
   readonly row: FrameRow;
+  readonly exchange: Exchange | undefined;
   readonly close: () => void;
   readonly show: (n: number) => void;
-}): VNode {
+  /** Adds a term to the filter, or removes it. */
+  readonly only: (term: string) => void;
+};
+
+export function FrameDetail({ row: given, exchange, close, show, only }: Props): VNode {
   const [found, setFound] = useState<Found>();
   const [problem, setProblem] = useState('');
   useEffect(() => {
@@ -39,6 +44,9 @@ export function FrameDetail({
         </button>
       </header>
       <p class="dim">{about(row)}</p>
+      {exchange && exchange.frames.length > 1 && <Frames exchange={exchange} current={given.n} show={show} />}
+      <Values row={row} only={only} />
+      {canResend(row) && <Resend n={given.n} method={row.method ?? ''} body={body} />}
       <Problem text={problem} />
       {found && (
         <Tabs tabs={tabsOf(found)} current={tab.value} choose={choose} label="Views of the frame">
@@ -48,6 +56,45 @@ export function FrameDetail({
     </aside>
   );
 }
+
+/** The frames of an exchange: the request and the answer, on both connections. */
+function Frames({ exchange, current, show }: { exchange: Exchange; current: number; show: (n: number) => void }): VNode {
+  return (
+    <fieldset class="buttons frames-of" aria-label="Frames of the exchange">
+      {exchange.frames.map(({ n, kind, leg, ms }) => (
+        <button key={n} type="button" aria-pressed={n === current} onClick={() => show(n)}>
+          {kind === 'request' ? 'Request' : 'Answer'} <small>{leg === 'editor' ? 'client' : leg}</small>
+          {ms !== undefined && <small>{ms} ms</small>}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+/** The values of a frame, each of which filters the list. */
+function Values({ row: { leg, method, session, kind, id }, only }: { row: FrameRow; only: (term: string) => void }): VNode {
+  const values: readonly (readonly [string, string | undefined])[] = [
+    [leg === 'editor' || leg?.includes('#') ? 'leg' : 'agent', leg],
+    ['method', method],
+    ['session', session],
+    ['kind', kind],
+    ['id', id],
+  ];
+  return (
+    <p class="values">
+      {values.map(
+        ([name, value]) =>
+          value !== undefined && (
+            <button key={name} type="button" class="chip" title="Filter by this" onClick={() => only(`${name}:${quoted(value)}`)}>
+              {name}:{name === 'session' ? sessions.value.get(value)?.title || shownId(value) : value}
+            </button>
+          ),
+      )}
+    </p>
+  );
+}
+
+const quoted = (value: string): string => (/\s/.test(value) ? `"${value}"` : value);
 
 const choose = (name: string): void => {
   tab.value = name;

@@ -112,6 +112,8 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
     },
     prompt,
     option,
+    /** Any other request, as it is. */
+    resend: (method: string, params: Fields): Promise<unknown> => client.request(method, params),
     async cancel(sessionId: string, by: string): Promise<unknown> {
       client.notify('session/cancel', { sessionId });
       state.cancelRequests(sessionId, by);

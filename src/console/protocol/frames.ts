@@ -16,6 +16,12 @@ export type FrameRow = {
   readonly event?: string | undefined;
   readonly reason?: string | undefined;
   readonly ours?: boolean | undefined;
+  /** What it is about, in a few words. */
+  readonly what?: string | undefined;
+  /** The same for a request or response on both connections. */
+  readonly pair?: number | undefined;
+  /** From the frame log of another process. */
+  readonly isOther?: boolean | undefined;
 };
 
 /** A value that violates the schema. `isTolerated`: readers must treat it as absent. */
@@ -57,15 +63,23 @@ export type FrameActions = {
   frame: { params: { readonly n: number }; result: FrameDetail };
   /** Frames after this number as JSON Lines; `next` when there are more than fit into one response. */
   exportFrames: {
-    params: { readonly filter: string; readonly after: number };
+    params: { readonly filter: string; readonly after: number; readonly hasOthers?: boolean | undefined };
     result: { readonly text: string; readonly next?: number | undefined };
   };
+  /** The kept frames of one connection, as a recording. */
+  exportRecording: {
+    params: { readonly leg: string; readonly after: number };
+    result: { readonly text: string; readonly next?: number | undefined };
+  };
+  /** Sends a client's request to its agent once more, and returns the answer as text. */
+  resendFrame: { params: { readonly n: number }; result: { readonly answer: string } };
 };
 
 export type FrameTopics = {
   /** `isFirst`: the page starts over with these rows. */
   frames: {
-    params: { readonly filter: string };
+    /** `hasOthers`: with frames of other processes, from the frame log. */
+    params: { readonly filter: string; readonly hasOthers?: boolean | undefined };
     news: { readonly rows: readonly FrameRow[]; readonly isFirst: boolean; readonly dropped: number };
   };
 };

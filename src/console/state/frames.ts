@@ -85,36 +85,43 @@ export function createFrames(secrets: Secrets, dir: string) {
     charts.sample(Date.now());
     for (const { page, send } of ofCharts) if (!page.isBehind) send({ rows: charts.rows().slice(-1), isFirst: false });
   }
-  function wantedBy(filter: string): Wanted {
+  function wantedBy(filter: string, hasOthers = false): Wanted {
     const wanted = ring.wanted(filter);
-    if (typeof wanted === 'function') return wanted;
+    if (typeof wanted === 'function') return (row) => (hasOthers || !row.isOther) && wanted(row);
     throw new ClientError(-32602, `"${neutralise(wanted.wrong)}" is not a filter term`);
   }
 
   const filterShape = z.string().max(1000);
-  const actions: ActionsOf<FrameActions> = {
+  const actions: ActionsOf<Omit<FrameActions, 'resendFrame'>> = {
     frame: {
       params: z.strictObject({ n: z.int().nonnegative() }),
       async perform({ n }) {
-        const row = ring.rows().find((one) => one.n === n);
+        const row = ring.row(n);
         if (!row) return { redactions: [], latency: {} };
         return { ...(await frameDetail(row, clean(ring.body(n)), ring.rows())), row: rowOf(row) };
       },
     },
     exportFrames: {
-      params: z.strictObject({ filter: filterShape, after: z.int() }),
-      perform({ filter, after }) {
+      params: z.strictObject({ filter: filterShape, after: z.int(), hasOthers: z.boolean().optional() }),
+      perform({ filter, after, hasOthers }) {
         log.settle();
-        return ring.lines(wantedBy(filter), after);
+        return ring.lines(wantedBy(filter, hasOthers), after);
+      },
+    },
+    exportRecording: {
+      params: z.strictObject({ leg: z.string().max(400), after: z.int() }),
+      perform({ leg, after }) {
+        log.settle();
+        return ring.recording(leg, after);
       },
     },
   };
   const topics: TopicsOf<FrameTopics & ChartTopics> = {
     frames: {
-      params: z.strictObject({ filter: filterShape }),
-      subscribe({ filter }, send, page) {
+      params: z.strictObject({ filter: filterShape, hasOthers: z.boolean().optional() }),
+      subscribe({ filter, hasOthers }, send, page) {
         const viewer = { page, send };
-        interests.set(viewer, { wanted: wantedBy(filter), next: 0, isFirst: true });
+        interests.set(viewer, { wanted: wantedBy(filter, hasOthers), next: 0, isFirst: true });
         sendFrames();
         return () => {
           interests.delete(viewer);
@@ -163,6 +170,11 @@ export function createFrames(secrets: Secrets, dir: string) {
       };
     },
     handlers: { actions, topics },
+    /** A frame that is kept with its content. */
+    kept(n: number): { readonly record: FrameRecord; readonly body: string } | undefined {
+      const [row, body] = [ring.row(n), ring.body(n)];
+      return row && body !== undefined ? { record: row.record, body } : undefined;
+    },
     /** A page opened: keep frames from now on. */
     look(): void {
       if (isOpen) return;
@@ -179,7 +191,7 @@ export function createFrames(secrets: Secrets, dir: string) {
   };
 }
 
-function rowOf({ n, record }: Kept): FrameRow {
+function rowOf({ n, record, what, pair, isOther }: Kept): FrameRow {
   const { t, leg, dir, kind, method, id, session, bytes, ms, error, chunks, event, reason, ours } = record;
   return {
     ...{
@@ -197,6 +209,9 @@ function rowOf({ n, record }: Kept): FrameRow {
       event,
       reason: clean(reason),
       ours,
+      what: clean(what),
+      pair,
+      ...(isOther && { isOther }),
     },
     id: id === undefined ? undefined : clean(String(id)),
   };

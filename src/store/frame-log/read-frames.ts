@@ -4,10 +4,15 @@ import path from 'node:path';
 import type { FrameFilter, FrameRecord } from './frame-filter.ts';
 import { recordsOf } from './frame-lines.ts';
 
-/** The last `count` matching records, oldest first. */
-export function lastRecords(dir: string, wanted: FrameFilter, count: number): FrameRecord[] {
+/** The last `count` matching records, oldest first, of all files or some. */
+export function lastRecords(
+  dir: string,
+  wanted: FrameFilter,
+  count: number,
+  isWanted: (file: string) => boolean = () => true,
+): FrameRecord[] {
   const found: FrameRecord[] = [];
-  for (const file of filesOf(dir).toReversed()) {
+  for (const file of filesOf(dir).filter(isWanted).toReversed()) {
     // Files of several processes overlap in time, so read all candidates and sort them below.
     if (found.length >= count && newestIn(file) < (found[0]?.t ?? 0)) break;
     found.push(...parse(readFileSync(file, 'utf8')).filter(wanted).slice(-count));

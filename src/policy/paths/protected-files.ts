@@ -21,9 +21,9 @@ const PROTECTED: readonly { readonly id: string; readonly reason: string; readon
     id: 'floor:agent-settings',
     reason: "an agent's or editor's settings can allow it anything",
     globs: [
-      '**/.{claude,codex,gemini,qwen,opencode,copilot,cline,pi,cursor,continue,aider,augment,factory,kiro,roo,zed,vscode,idea}{,/**}',
+      '**/.{claude,codex,gemini,qwen,opencode,copilot,cline,pi,cursor,continue,aider,augment,factory,kiro,roo,zed,vscode,idea,crush,junie,kilocode,kimi,qoder,trae,vibe,amazonq,openhands}{,/**}',
       '**/.config/{opencode,github-copilot,cline,zed,goose,claude,codex,gemini}{,/**}',
-      '**/{.claude.json,.mcp.json,opencode.json,opencode.jsonc,.aider.conf.yml,.clinerules}',
+      '**/{.claude.json,.mcp.json,opencode.json,opencode.jsonc,crush.json,.crush.json,.aider.conf.yml,.clinerules}',
       '**/.clinerules/**',
     ],
   },

@@ -14,7 +14,10 @@ const FILES = `
   CMakePresets.json Dockerfile compose.yaml justfile WORKSPACE .bazelrc vite.config.ts .eslintrc.js .pre-commit-config.yaml lefthook.yml
   .mise.toml .envrc .tool-versions flake.nix .devcontainer/devcontainer.json .devcontainer.json .github/workflows/ci.yml .gitlab-ci.yml
   Jenkinsfile .vscode/tasks.json .idea/workspace.xml .zed/tasks.json a.code-workspace .nvim.lua .dir-locals.el .claude/settings.json
-  .codex/config.toml .gemini/settings.json .kiro/hooks/a .mcp.json .cursorrules`;
+  .codex/config.toml .gemini/settings.json .kiro/hooks/a .mcp.json .cursorrules .mocharc.jsonc .prettierrc.toml .prettierrc.json5
+  .eslintrc.mts tslint.json mypy.ini .pylintrc .coveragerc .pdbrc .rspec .rubocop.yml .irbrc .Rprofile .ghci ansible.cfg phpunit.xml
+  .php-cs-fixer.php build.sbt .justfile Guardfile .bundle/config .lldbinit .gitpod.yml .gitea/workflows/ci.yml .teamcity/settings.kts
+  wrangler.toml knip.config.ts .kilocode/mcp.json .junie/mcp/mcp.json .amazonq/mcp.json crush.json .pi/settings.json`;
 const ALL = FILES.trim().split(/\s+/);
 
 describe.each(['standard', 'careful', 'ci', 'readonly', 'console'])('under %s no change goes through unasked', (name) => {

@@ -59,6 +59,21 @@ describe('no hostile line is allowed', () => {
   });
 });
 
+test('where there is no repository, git diff compares directories, so denied files below them are asked about', () => {
+  const bare = path.join(root, 'bare');
+  for (const file of ['sub/.env', 'other/.env', 'src/a.ts', 'docs/a']) {
+    mkdirSync(path.dirname(path.join(bare, file)), { recursive: true });
+    writeFileSync(path.join(bare, file), 'x\n');
+  }
+  const policy = combine([{ name: 'user', policy: policyFile(fileText('config/policies/standard.yaml'), 'standard') }]);
+  const verdicts = (where: string, lines: readonly string[]) =>
+    lines.map((line) => decide(policy, commandAction({ ...place, cwd: where }, line)).verdict);
+  const lines = ['git diff sub other', 'git diff -- docs sub', 'git diff --stat . other', 'git diff src docs', 'git diff main src/a.ts'];
+  expect(verdicts(bare, lines)).toEqual(['ask', 'ask', 'ask', 'allow', 'allow']);
+  // In a repository these words are revisions and paths that git tracks.
+  expect(verdicts(cwd, lines)).toEqual(['allow', 'allow', 'allow', 'allow', 'allow']);
+});
+
 test('the same policies allow ordinary lines, so that the corpus measures something', () => {
   const ordinary = ['cat a', 'rg KEY src', 'git log -3', 'ls -la src', 'rg -t ts KEY src', "rg -g '*.{ts,tsx}' KEY src"];
   for (const name of ['standard', 'careful', 'ci', 'readonly'])

@@ -27,6 +27,8 @@ export type FileEffect = {
   /** Patterns for the names of the only files that it reads: `grep --include`. */
   readonly includes?: readonly string[];
   readonly isTracked?: boolean;
+  /** It happens only where git finds no repository, or outside of it. */
+  readonly isWithoutRepository?: boolean;
   /** The path is a pattern of git's. */
   readonly isPattern?: boolean;
 };

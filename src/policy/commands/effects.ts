@@ -46,9 +46,11 @@ function effectsOf(parsed: Parsed, argv: readonly string[], table: ProgramTable,
     entered: [],
     nested: (words) => meaningOf(words, { table, depth: depth + 1 }),
   };
+  if (entry.data.passes === 'script') refuseShellCode(argv);
   for (const one of given) readGiven(reading, one, isGiven);
   for (const command of parsed.commands) addCommand(reading, command, 'option');
   readOperands(reading, isGiven);
+  if (entry.data.comparesPaths) addComparedPaths(reading);
   if (entry.data.keepsNames) addKeptNames(reading, isGiven('-T'));
   for (const { data } of levels) for (const effect of data.unasked ?? []) state(reading, effect, 'unasked');
   return reading.effects;
@@ -147,6 +149,13 @@ function readOperands(reading: Reading, isGiven: (name: string) => boolean): voi
   if (entry.parse === 'gnu' && form !== undefined) readAsOperands(reading, form, isGiven);
 }
 
+function addComparedPaths({ parsed, effects, entered }: Reading): void {
+  const words = [...parsed.operands, ...parsed.dashed];
+  if (words.length !== 2) return;
+  const walk = { kind: 'walk', entered, by: 'operand', walks: new Set<WalkModifier>(['hidden', 'ignored']), seesHidden: true } as const;
+  for (const { text, index } of words) effects.push({ ...walk, path: text, word: index, isWithoutRepository: true });
+}
+
 // The target may be a directory. Which files a copied directory holds is not known.
 function addKeptNames(reading: Reading, isOntoTarget: boolean): void {
   const files = reading.effects.filter((effect): effect is FileEffect => 'path' in effect && effect.by !== 'unasked');
@@ -203,6 +212,12 @@ function readPassed(reading: Reading, words: readonly Word[]): void {
   if (!meaning.isUnderstood) throw new NotUnderstood(meaning.word, `${meaning.reason} (it goes to the project's script)`);
   const index = (word: number): number => words[word - 1]?.index ?? 0;
   for (const effect of meaning.effects) reading.effects.push({ ...effect, word: index(effect.word) });
+}
+
+// npm before 8.12 and older versions of pnpm put each word in double quotes, where the shell still expands it.
+function refuseShellCode(argv: readonly string[]): void {
+  const code = argv.find((word) => /\$[({]|`|\\"/.test(word));
+  if (code !== undefined) throw new NotUnderstood(code, 'some package managers hand it to a shell, which would run it');
 }
 
 function addCommand(reading: Reading, words: readonly Word[], by: Origin): void {

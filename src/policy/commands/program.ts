@@ -19,6 +19,7 @@
  * - `script:LANGUAGE` is a program in a small language; an understood subset has effects of its own.
  * - `glob` is a pattern of file names that widens every walk of the command: it can match hidden and ignored files (`rg -g`). A pattern that
  *   only narrows a walk (`grep --include`) is a `pattern`.
+ * - `format` is a format of printf: its numbers are arithmetic for some shells, which can set variables.
  * - `sets:MODIFIER` is a flag that widens every walk of the command: hidden files, ignored files, following links.
  * - `unclear:REASON` is known and always asked about; the reason is shown.
  */
@@ -54,6 +55,7 @@ export type WordType =
   | 'data'
   | 'form'
   | 'plain-file'
+  | 'format'
   | `script:${'sed' | 'jq' | 'awk' | 'shell'}`
   | `sets:${WalkModifier}`
   | `unclear:${string}`;
@@ -146,6 +148,8 @@ export type Program = {
   readonly widens?: Readonly<Record<string, readonly WalkModifier[]>>;
   /** git: walks read tracked files only. */
   readonly isTracked?: true;
+  /** git diff: where there is no repository, two operands are files or directories that it compares as diff does. */
+  readonly comparesPaths?: true;
   /** git: the named files are changed, not only read (`checkout`, `restore`). */
   readonly changesPathspecs?: true;
   /** What it copies or moves into a directory keeps its name: `cp a/package.json .` writes `./package.json`. */

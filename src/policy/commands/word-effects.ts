@@ -81,6 +81,8 @@ export function readValue(reading: Reading, type: WordType, word: Word, by: Orig
     case 'plain-file':
       if (/[{}[\]]/.test(text)) throw new NotUnderstood(text, 'a pattern that stands for several files');
       return addFile(reading, 'read', text, index, by, option);
+    case 'format':
+      return readFormat(reading, text);
     case 'revision-or-path':
       return addGit(reading, readRevisionOrPath(text), word, by, option);
     case 'pathspec':
@@ -113,6 +115,20 @@ export function readValue(reading: Reading, type: WordType, word: Word, by: Orig
     });
     addFile(reading, 'read', text, index, by, option);
   } else if (!type.startsWith('sets:')) throw new NotUnderstood(text, type.replace(/^unclear:/, ''));
+}
+
+const CONVERSION = /%(?:%|[-+ #0'\d.*$]*(?:hh|h|ll|l|L|j|z|t)?(\([^()]*\)T|[A-Za-z]))/g;
+/** A number, or a character whose code is meant. */
+const PLAIN_NUMBER = /^(?:[-+]?\d[\d.]*|['"].)?$/s;
+
+// `%n` sets a variable. For zsh and ksh the numbers are arithmetic, which can do so too: `printf %d PATH=5`.
+function readFormat({ parsed }: Reading, format: string): void {
+  const conversions = [...format.matchAll(CONVERSION)];
+  if (conversions.some(([, letter]) => letter === 'n')) throw new NotUnderstood(format, '%n sets a variable');
+  const isNumeric = conversions.some(([whole, letter]) => whole !== '%%' && (whole.includes('*') || !/^[sbqQc]$/.test(letter ?? '')));
+  const [, ...values] = [...parsed.operands, ...parsed.dashed];
+  const wrong = isNumeric ? values.find(({ text }) => !PLAIN_NUMBER.test(text)) : undefined;
+  if (wrong !== undefined) throw new NotUnderstood(wrong.text, 'some shells take it for arithmetic');
 }
 
 function hostOfUrl(text: string): string {

@@ -58,10 +58,12 @@ function readPart(part: WordPart, place: Place, context: WordContext, index: num
     case 'LocaleString': {
       let value = '';
       let trouble = REASONS[part.type] ?? (/(?:^|[^\\])\$[=~^+:]/.test(part.text) ? 'a word that zsh expands' : undefined);
-      for (const child of part.parts) {
+      for (const [at, child] of part.parts.entries()) {
         const isKnown = part.type === 'DoubleQuoted' && isKnownVariable(child.text, place, context);
         value += child.type === 'Literal' ? child.value : known(child.text, place, context);
         if (child.type !== 'Literal' && !isKnown) trouble ??= REASONS[child.type];
+        // zsh takes `"$HOME:h"` and `"$HOME[1]"` for a part of the value.
+        if (child.type === 'SimpleExpansion' && /^[:[]/.test(part.parts[at + 1]?.text ?? '')) trouble ??= 'a word that zsh expands';
       }
       return [value, trouble];
     }

@@ -48,6 +48,7 @@ function create(strict: readonly LayeredRule[]): DeniedNames {
       }
       const isWhole = effect.kind === 'walk' || effect.kind === 'delete' || effect.kind === 'move';
       if (!isWhole || (effect.kind === 'walk' && effect.isTracked)) return undefined;
+      if (effect.isWithoutRepository && isInside(action.cwd, path) && hasRepository(action)) return undefined;
       const below = globs.find((glob) => isBelow(glob, path, action) || isBelow(glob, written, action));
       if (below !== undefined) return `it may reach ${below.source}`;
       const hidden = effect.isWidened ? names.find((name) => name.startsWith('.')) : undefined;
@@ -65,6 +66,11 @@ function create(strict: readonly LayeredRule[]): DeniedNames {
     if (kind === 'move') return toMove;
     return kind === 'delete' ? toRemove : toEdit;
   }
+}
+
+// The session's directory is the first one that is looked through.
+function hasRepository({ cwd, findBelow }: Action): boolean {
+  return typeof findBelow?.(cwd, true, (file) => file === `${cwd}/.git`) === 'object';
 }
 
 // Looks on the disk, where the caller can.

@@ -10,6 +10,8 @@ describe('sed', () => {
     ['the same behind another text', 'i\\\none\\\\\ne id'],
     ['a command behind a label', ':a;e id'],
     ['a replacement that is run', 's/a/b/ge'],
+    ['a class with the delimiter in it', 's:[[:space:]]:x:;e id;s:a:b:'],
+    ['a character by its name in brackets', 's/[a[.].]/]/x/'],
   ])('does not understand %s', (_, script) => {
     expect(readSed(script)).toHaveProperty('reason');
   });
@@ -18,6 +20,13 @@ describe('sed', () => {
     expect(readSed('a one\\\ne id')).toEqual({ effects: [] });
     expect(readSed('a one\\\\\\\ne id')).toEqual({ effects: [] });
   });
+
+  test.each(['s/[[:space:]]*$//p', '/^[[:alpha:]_][[:alnum:]_]*=/p', 's/[^[:digit:].]//g'])(
+    'understands classes in brackets: %s',
+    (script) => {
+      expect(readSed(script)).toEqual({ effects: [] });
+    },
+  );
 
   test('finds the files that it reads and writes', () => {
     expect(readSed('/x/r one\ns/a/b/w two')).toEqual({
@@ -35,12 +44,22 @@ describe('awk', () => {
     expect(readAwk(`{ ${before} /"/; system("id"); x = /"/ }`)).toHaveProperty('reason');
   });
 
-  test.each(['{ print $1 / 2 }', '{ print a[1] / 2, b / c, "4" / 2 }', '/x/ { print }', '$1 ~ /a"b/ { print $2 }'])(
-    'understands %s',
-    (program) => {
-      expect(readAwk(program)).toEqual({ effects: [] });
+  test.each(['1system("id")', '2getline < "x"', '0x1Fsystem("id")', '1e5system("id")', '.5system("id")'])(
+    'does not understand %s',
+    (call) => {
+      expect(readAwk(`BEGIN { x = ${call} }`)).toHaveProperty('reason');
     },
   );
+
+  test.each([
+    '{ print 1.5 * $2, 10 / 4, 2e3 }',
+    '{ print $1 / 2 }',
+    '{ print a[1] / 2, b / c, "4" / 2 }',
+    '/x/ { print }',
+    '$1 ~ /a"b/ { print $2 }',
+  ])('understands %s', (program) => {
+    expect(readAwk(program)).toEqual({ effects: [] });
+  });
 });
 
 describe('jq', () => {
@@ -48,7 +67,14 @@ describe('jq', () => {
     expect(readJq(program)).toEqual({ effects: [{ kind: 'environment' }] });
   });
 
-  test.each(['.env', '.a.env', '"env"', '.["env"]', '"$ENV"'])('takes %s for data', (program) => {
+  test.each(['str_load("x")', 'xml_load ("x")', 'true orload("x")', 'load_props("x")', 'strenv(X)', 'ENV(X)'])(
+    'does not understand %s',
+    (program) => {
+      expect(JSON.stringify(readJq(program))).toMatch(/reason|environment/);
+    },
+  );
+
+  test.each(['{environment, name}', '.load | length', '.env', '.a.env', '"env"', '.["env"]', '"$ENV"'])('takes %s for data', (program) => {
     expect(readJq(program)).toEqual({ effects: [] });
   });
 });

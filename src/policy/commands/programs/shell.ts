@@ -30,7 +30,7 @@ export const BUILTINS: readonly Program[] = [
     manual: 'printf(1), coreutils 9.1; bash 5.2 builtin',
     parse: 'posix',
     options: { '-v=': 'unclear:sets a variable', ...HELP },
-    operands: [{ rest: 'text', match: NO_SUBSCRIPT }],
+    operands: [{ first: ['format'], rest: 'text', match: NO_SUBSCRIPT }],
   },
   { name: 'true', manual: 'true(1), coreutils 9.1', parse: 'words', aliases: [':'], operands: [{ rest: 'text' }] },
   { name: 'false', manual: 'false(1), coreutils 9.1', parse: 'words', operands: [{ rest: 'text' }] },

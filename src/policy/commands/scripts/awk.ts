@@ -3,6 +3,7 @@ import type { ScriptReading } from './sed.ts';
 
 const BEYOND = /^(getline|system|close|fflush|function|func|ARGV|ARGC|ARGIND|FUNCTAB|SYMTAB|PROCINFO|load|include|namespace|extension)$/;
 const TOKEN = /\s*(?:"|[A-Za-z_]\w*|\d[\w.]*|\|\||&&|>=|<=|==|!=|!~|\n|[^\s])/gy;
+const NUMBER = /^\d+\.?\d*(?:[eE]\d+)?$/;
 /** After these a slash begins a pattern. */
 const BEFORE_PATTERN = /^$|^[{(,;!~}&|?:=<>*%^\n]$|^(\|\||&&|!=|==|<=|>=|!~|print|printf|return|in|else|do|case)$/;
 /** After these it divides. After anything else it may do either: `if (x) /y/`, `(x) / y`, `i++ / 2`, `exit /y/`. */
@@ -29,6 +30,8 @@ export function readAwk(program: string): ScriptReading {
       if (end === undefined) return { reason: 'a pattern that does not end' };
       at = end;
     } else if (token === '/' && !BEFORE_DIVISION.test(before)) return { reason: 'a slash that may begin a pattern' };
+    // awk reads `1system("id")` as a number and a call.
+    else if (/^\d/.test(token) && !NUMBER.test(token)) return { reason: `the number "${token}"` };
     else if (/^[|@#`'\\]$/.test(token) || BEYOND.test(token)) return { reason: `"${token}"` };
     else if (token === '>' && isPrinting) return { reason: 'it prints to a file' };
     else if (token === 'ENVIRON') isEnvironment = true;

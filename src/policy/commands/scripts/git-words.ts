@@ -50,7 +50,8 @@ function colonOutsideBraces(text: string): number {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     if (text[at] === '{') depth++;
-    else if (text[at] === '}') depth--;
+    // As git counts: a bracket that closes nothing is text, `HEAD^{/a}b}:path`.
+    else if (text[at] === '}' && depth > 0) depth--;
     else if (text[at] === ':' && depth === 0) return at;
   }
   return -1;

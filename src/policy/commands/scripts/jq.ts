@@ -3,6 +3,8 @@ import type { ScriptReading } from './sed.ts';
 
 /** Functions that reach beyond the input: modules, other files, the environment, other code. */
 const BEYOND = /^(import|include|modulemeta|load\w*|strload\w*|eval|system|envsubst\w*|get_search_list)$/;
+/** yq has several names for these, and takes `orload("x")` for `or` and `load("x")`. */
+const CALL_BEYOND = /^[A-Za-z_]\w*(?:load|env|eval|system)|^(?:load|env|eval|system)/i;
 const ENVIRONMENT = /^(\$ENV|env|strenv|\$__prog_args)$/;
 const TOKEN = /"|\.?[A-Za-z_]\w*|\$[A-Za-z_]\w*|::|[^"]/gy;
 
@@ -25,6 +27,7 @@ export function readJq(program: string): ScriptReading {
     // `$ ENV` is a variable too.
     else if (token === '::' || token === '$' || BEYOND.test(token)) return { reason: `"${token}"` };
     else if (ENVIRONMENT.test(token)) isEnvironment = true;
+    else if (CALL_BEYOND.test(token) && /^\s*\(/.test(program.slice(at, at + 80))) return { reason: `"${token}("` };
     else if (open.length > 0 && token === '(') open.push((open.pop() ?? 0) + 1);
     else if (open.length > 0 && token === ')') {
       const depth = open.pop() ?? 0;

@@ -39,6 +39,11 @@ function scan(script: string): ScriptEffect[] {
       else if (isBracket) {
         if (character === delimiter) throw new Unclear('a delimiter in brackets');
         if (character === ']') isBracket = false;
+        else if (character === '[' && /[.:=]/.test(script[at + 1] ?? '')) {
+          const name = skipClass(script, at);
+          if (name === undefined || delimiter === ':') throw new Unclear('a class in brackets');
+          at = name;
+        }
       } else if (character === delimiter) {
         at++;
         return;
@@ -46,7 +51,6 @@ function scan(script: string): ScriptEffect[] {
         isBracket = true;
         if (script[at + 1] === '^') at++;
         if (script[at + 1] === ']') at++;
-        if (script[at + 1] === '[') throw new Unclear('a class in brackets');
       }
     }
     throw new Unclear('a pattern that does not end');
@@ -116,6 +120,12 @@ function scan(script: string): ScriptEffect[] {
   }
   if (depth !== 0) throw new Unclear('a bracket that is not closed');
   return effects;
+}
+
+/** The end of `[:space:]` inside of brackets; of other classes implementations find the end differently. */
+function skipClass(script: string, start: number): number | undefined {
+  const found = /^\[:[a-z]+:\]/.exec(script.slice(start, start + 16))?.[0];
+  return found === undefined ? undefined : start + found.length - 1;
 }
 
 function fileName(text: string): string {

@@ -46,6 +46,7 @@ export const GIT_LOOK: Readonly<Record<string, Subcommand>> = {
     operands: REVISIONS_AND_PATHS,
     unasked: [...READS_REPOSITORY, ...PAGER, ...COMPARES_FILES, ...SHOWS_DIFFS, { kind: 'run', program: 'git:external-diff' }],
     isTracked: true,
+    comparesPaths: true,
   },
   log: { options: LOG_OPTIONS, operands: REVISIONS_AND_PATHS, unasked: [...READS_REPOSITORY, ...PAGER, ...SHOWS_DIFFS], isTracked: true },
   show: { options: LOG_OPTIONS, operands: REVISIONS_AND_PATHS, unasked: [...READS_REPOSITORY, ...PAGER, ...SHOWS_DIFFS], isTracked: true },

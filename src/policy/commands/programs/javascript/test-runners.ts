@@ -15,7 +15,7 @@ const VITEST_OPTIONS: Options = optionList({
     -v --version, -h --help, --no-color, --no-coverage, --no-watch, --no-isolate, --no-file-parallelism, --no-fileParallelism, --no-cache,
     --no-threads, --clearCache`,
   // The value of an optional one may also follow as a word of its own: it is then taken for a filter, which is stricter.
-  text: '-u --update[=], --silent[=], --changed[=], --listTags[=], --maxWorkers=, --minWorkers=, --vmMemoryLimit=, --mode=',
+  text: '-u --update[=], --silent[=], --listTags[=], --maxWorkers=, --minWorkers=, --vmMemoryLimit=, --mode=',
   [SWITCH]: `
     -w --watch[=], --run[=], --coverage[=], --coverage.enabled[=], --coverage.clean[=], --coverage.reportOnFailure[=],
     --coverage.skipFull[=], --hideSkippedTests[=], --isolate[=], --globals[=], --dom[=], --fileParallelism[=], --passWithNoTests[=],
@@ -25,6 +25,8 @@ const VITEST_OPTIONS: Options = optionList({
   number: `
     --testTimeout=, --hookTimeout=, --teardownTimeout=, --bail=, --retry=, --sequence.seed=, --maxConcurrency=, --slowTestThreshold=,
     --coverage.thresholds.lines=, --coverage.thresholds.functions=, --coverage.thresholds.branches=, --coverage.thresholds.statements=`,
+  // It becomes a word of `git diff`.
+  revision: '--changed[=]',
   pattern: '-t --testNamePattern=, --exclude=, --coverage.include=, --coverage.exclude=, --project=, --tagsFilter=, --shard=',
   'project:configuration': '-c --config=',
   enter: '-r --root=',

@@ -34,7 +34,8 @@ const PYTEST_OPTIONS: Options = optionList({
   'one:term,term-missing,term:skip-covered,term-missing:skip-covered,html,xml,json,lcov,annotate': '--cov-report=',
   'one:none,cdiff,ndiff,udiff,only_first_failure': '--doctest-report=',
   write: '--junit-xml --junitxml=, --log-file=, --debug[=], --basetemp=',
-  read: '--cov-config=',
+  // It can name plugins.
+  'one:.coveragerc,pyproject.toml,setup.cfg,tox.ini': '--cov-config=',
   [LOADS_CODE]: '-p=, -c --config-file=, -o --override-ini=, --rootdir=, --pdbcls=, -W --pythonwarnings=, --pyargs',
   'unclear:asks on the terminal': '--pdb, --trace',
   'unclear:uploads the output': '--pastebin=',

@@ -134,10 +134,10 @@ function update(proxy: ProxyParts, session: Session | undefined, frame: Frame, i
     return update(proxy, session, modernUpdateFrame(frame, session.cwd, kind), true);
   const isToolCall = kind === 'tool_call' || kind === 'tool_call_update';
   const shown = isToolCall && !isReplay ? asHostCall(session, frame) : frame;
-  if (isToolCall && !isReplay && shown === frame) {
-    session.toolCalls.read(frame, kind);
-    if (session.agent.isContained) noteRefusals(proxy, session, frame);
-    lookForTools(proxy, session);
+  if (isToolCall && shown === frame) {
+    session.toolCalls.read(frame, kind); // also of a replay: the client sees a call go on that its agent cannot end once it has exited
+    if (session.agent.isContained && !isReplay) noteRefusals(proxy, session, frame);
+    if (!isReplay) lookForTools(proxy, session);
   }
   const visible = proxy.context.enforcement && kind === 'config_option_update' ? proxy.context.enforcement.narrowed(session, frame) : shown;
   if (proxy.pool.single) proxy.client.notify(visible, toPublic(session, visible));

@@ -134,3 +134,19 @@ test('an elicitation about a prompt of a session that was closed and is in use a
   expect((await answer).result).toEqual({ action: 'cancel' });
   expect(client.all('$/cancel_request').map((one) => one.msg.params)).toEqual([{ requestId: agentRequest.msg.id }]);
 });
+
+// 658892
+test('a tool call that an agent reports with the history, behind its answer to session/load, fails when the agent exits', async () => {
+  const only = able('only');
+  const client = await connected([only]);
+  await client.call('session/load', { sessionId: 'old', cwd: CWD, mcpServers: [] });
+  const update = (one: Json) => only.notify('session/update', { sessionId: 'old', update: one });
+  update({ sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'build it' } });
+  update({ sessionUpdate: 'tool_call', toolCallId: 'done', title: 'Look', status: 'completed' });
+  update({ sessionUpdate: 'tool_call', toolCallId: 'open', title: 'Build', status: 'in_progress' });
+  await client.got('session/update', ({ update: { toolCallId } }) => toolCallId === 'open');
+  only.exit({ kind: 'exited', code: 1, signal: null });
+  await client.got('session/update', ({ update: { sessionUpdate } }) => sessionUpdate === 'tool_call_update');
+  const ended = client.all('session/update').flatMap(({ msg: { params } }) => (params.update.status === 'failed' ? [params.update] : []));
+  expect(ended).toEqual([{ sessionUpdate: 'tool_call_update', toolCallId: 'open', status: 'failed' }]);
+});

@@ -29,9 +29,11 @@ type Traits = {
   readonly options: readonly string[];
   readonly logout: boolean;
   readonly status: boolean;
+  /** A prompt may join its turn. */
+  readonly steers: boolean;
 };
 
-export function createModel(name: string, random: Random): AgentModel {
+export function createModel(name: string, random: Random, steers = false): AgentModel {
   const likely = (probability: number) => random.chance(probability);
   const options = random.weighted<readonly string[]>([
     [5, []],
@@ -53,6 +55,7 @@ export function createModel(name: string, random: Random): AgentModel {
     options,
     logout: likely(0.3),
     status: likely(0.3),
+    steers,
   };
   return { name, traits, sessions: new Map(), runs: 0 };
 }
@@ -96,6 +99,7 @@ export function initializeResult({ name, traits }: AgentModel, protocolVersion: 
     },
     agentInfo: { name, version: '1.0.0' },
     authMethods: [{ id: 'key', name: 'API key' }],
+    ...(traits.steers && { _meta: { steering: { supported: true } } }),
   };
 }
 

@@ -3,7 +3,18 @@
 import { idTextIn } from './frame-text.ts';
 import { delegationIn, withoutHostTools } from './host-tools.ts';
 import type { AgentFrame, AgentSession, ClientFrame } from './ledger.ts';
-import { type Evidence, isChanging, isDelegatedElsewhere, isLoad, isWithdrawn, leaveBehind, nameOf, withhold } from './observations.ts';
+import {
+  type Evidence,
+  isChanging,
+  isDelegatedElsewhere,
+  isLoad,
+  isWithdrawn,
+  justBefore,
+  leaveBehind,
+  momentOf,
+  nameOf,
+  withhold,
+} from './observations.ts';
 import { type Message, serialIn } from './sim.ts';
 import type { AgentInput, Run } from './sim-agent.ts';
 import { allowedBySomebody, mayBeSet } from './under-policy.ts';
@@ -11,23 +22,24 @@ import { allowedBySomebody, mayBeSet } from './under-policy.ts';
 /** Requests that the proxy sends to agents in its own name. */
 const OWN_METHODS = new Set([
   ...['initialize', 'session/new', 'session/load', 'session/resume', 'session/list', 'session/close', 'session/delete'],
-  ...['session/set_mode', 'session/set_model', 'session/prompt', 'logout', 'auth/status'],
+  ...['session/set_mode', 'session/set_model', 'session/prompt', 'logout', 'auth/status', '_session/steering'],
 ]);
 /** With several agents these go to all of them, and the responses are merged. */
 const FAN_OUT = new Set(['session/list', 'logout', 'auth/status']);
 
 export function checkAgent(seen: Evidence, run: Run, line: string): AgentInput {
+  seen.writes++;
   const message = JSON.parse(line) as Message;
   const idText = idTextIn(line);
   const client = seen.ledger.clientFrame(serialIn(message));
   if (client && !client.isDelivered) seen.problem(`${run.agent} hears what the client has not said to the end: ${nameOf(client)}`);
   if (message.method === undefined) {
     response(seen, run, message, idText as string, client);
-    return { message, idText, client: client?.serial, writtenIn: seen.event };
+    return { message, idText, client: client?.serial, writtenIn: momentOf(seen) };
   }
   if (idText === undefined) {
     notification(seen, run, message, client, line);
-    return { message, idText, client: client?.serial, writtenIn: seen.event };
+    return { message, idText, client: client?.serial, writtenIn: momentOf(seen) };
   }
   // The params of a load open the session anew when its agent changes, perhaps in the very event that answers the load.
   const isChange = client && isLoad(client) && message.method === 'session/new';
@@ -41,7 +53,7 @@ export function checkAgent(seen: Evidence, run: Run, line: string): AgentInput {
   if (message.method === 'session/close' || message.method === 'session/delete') closed(seen, run, message);
   if (!isOwn) forwarded(seen, run, message, idText, client, line);
   const change = isOwn ? own(seen, run, message, client, line) : undefined;
-  return { message, idText, client: isOwn ? undefined : client.serial, change: change?.serial, writtenIn: seen.event };
+  return { message, idText, client: isOwn ? undefined : client.serial, change: change?.serial, writtenIn: momentOf(seen) };
 }
 
 function closed(seen: Evidence, run: Run, message: Message): void {
@@ -115,6 +127,8 @@ function forwarded(seen: Evidence, run: Run, message: Message, idText: string, c
     seen.problem(`${nameOf(client)} is for ${wanted} and reaches ${run.agent}`);
   atItsSession(seen, run, message, client);
   unchanged(seen, run, message, client, idText, line);
+  const limitMs = client.about.isTurn === true ? (seen.limits.get(run.agent)?.promptMs ?? 0) : 0;
+  if (limitMs > 0) seen.promptLimits.set(client, seen.clock.nowMs + limitMs + seen.cancelMs);
   const session = sessionIn(seen, run, message);
   if (session && client.lineage === undefined) seen.foundByName.add(session);
   // The client has found it, and owns it from now on.
@@ -123,7 +137,7 @@ function forwarded(seen: Evidence, run: Run, message: Message, idText: string, c
   if (client.method === 'session/resume') return withhold(seen, session, client);
   // This replay is wanted, whatever was not before.
   seen.withheld.delete(session);
-  leaveBehind(seen, session, seen.event - 1);
+  leaveBehind(seen, session, justBefore(momentOf(seen)));
 }
 
 function unchanged(seen: Evidence, run: Run, message: Message, client: ClientFrame, idText: string | undefined, line: string): void {

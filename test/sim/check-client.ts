@@ -6,8 +6,10 @@ import { type AgentFrame, type AgentSession, type ClientFrame, clientsOwn } from
 import { isOf } from './nothing-left.ts';
 import {
   type Evidence,
+  endOf,
   isChanging,
   isDiscarded,
+  isExpired,
   isLoad,
   isThere,
   isWithdrawn,
@@ -275,7 +277,7 @@ function changeSettled(seen: Evidence, request: ClientFrame): void {
 
 function loosen(seen: Evidence, session: AgentSession): void {
   seen.loose.add(session);
-  leaveBehind(seen, session, seen.event);
+  leaveBehind(seen, session, endOf(seen.event));
   for (const frame of seen.ledger.agentFrames) if (frame.session === session) letGo(frame);
 }
 
@@ -303,6 +305,7 @@ function pending(seen: Evidence, message: Message, idText: string, frame: AgentF
   if (isLeft(seen, frame)) seen.problem(`${nameOf(frame)} reaches the client, which has left that session`);
   if (seen.atClient.has(idText)) seen.problem(`two open questions with the id ${idText}: ${nameOf(frame)}`);
   seen.atClient.set(idText, frame);
+  seen.askedAt.set(frame, seen.clock.nowMs);
   const publicId = String(message.params?.sessionId);
   seen.shownUnder.set(frame, publicId);
   if (frame.session) seen.requestedFor.set(frame, clientsOwn(frame.session));
@@ -359,7 +362,8 @@ function withdrawn(seen: Evidence, idText: string, frame: AgentFrame | undefined
       : seen.policyModel?.decided(agentRequest.serial);
   const isLate = seen.policyModel?.isObserving === false && entries?.some(({ answeredBy }) => answeredBy === 'timeout');
   const isHostTool = agentRequest.about.isHostTool === true && isCutOff(seen, agentRequest);
-  if (!runOf(seen, agentRequest).sim.isOver && !isLate && !isHostTool) seen.takenBack.push({ agentRequest, line });
+  if (!runOf(seen, agentRequest).sim.isOver && !isLate && !isHostTool && !isExpired(seen, agentRequest))
+    seen.takenBack.push({ agentRequest, line });
   if (agentRequest.method === 'terminal/create') {
     const answer = seen.answeredNow.has(idText) ? seen.answeredByClient.get(agentRequest) : undefined;
     if (!answer) seen.withdrawnCreates.add(idText);

@@ -1,7 +1,7 @@
 // What must end once nobody needs it: requests, sessions at agents, delegations, and their display.
 
 import { type AgentFrame, type AgentSession, clientsOwn } from './ledger.ts';
-import { type Evidence, isDiscarded, isThere, nameOf, runOf } from './observations.ts';
+import { type Evidence, isDiscarded, isExpired, isThere, nameOf, runOf } from './observations.ts';
 
 /** Sessions that agents have just opened for a cancelled change, and those that have given up their ids. */
 export function noOrphanRequests(seen: Evidence): void {
@@ -82,6 +82,18 @@ export function delegationsEnd(seen: Evidence): void {
   }
 }
 
+/** A prompt or a permission request with a limit does not outlast it. A policy has its own limit for permissions. */
+export function limitsHold(seen: Evidence): void {
+  for (const [prompt, deadlineMs] of seen.promptLimits) {
+    if (prompt.answers > 0) seen.promptLimits.delete(prompt);
+    else if (seen.clock.nowMs > deadlineMs && !seen.isStopping) seen.problem(`${nameOf(prompt)} has exceeded timeouts.prompt_ms`);
+  }
+  // Timers that are due together run one after the other.
+  for (const agentRequest of seen.policyModel ? [] : seen.atClient.values())
+    if (isExpired(seen, agentRequest, 1) && !seen.answered.has(agentRequest) && isThere(runOf(seen, agentRequest)) && !seen.isStopping)
+      seen.problem(`${nameOf(agentRequest)} has exceeded timeouts.permission_ms`);
+}
+
 /** The client answered a withdrawn request: nobody else can release what it has created. */
 export function noUnwantedTerminal(seen: Evidence): void {
   for (const terminalId of seen.unwantedTerminals)
@@ -105,7 +117,7 @@ export function nothingIsLeftOpen(seen: Evidence): void {
     if (!session || !isDelivered || fate === 'never' || typeof isThereSince !== 'number' || seen.refusedByPolicy.has(answer)) continue;
     const run = runOf(seen, answer);
     const isHeld = [...seen.bound.values()].some((holder) => holder.isLive && holder.session === session);
-    const isClosed = (seen.closedIn.get(run)?.get(session) ?? -1) >= isThereSince;
+    const isClosed = (seen.closedIn.get(run)?.get(session) ?? -1) >= Math.floor(isThereSince);
     // A session that an agent lists before it responds can be found, and is then the client's to close.
     if (isThere(run) && run.model.traits.close && !isHeld && !isClosed && !seen.foundByName.has(session))
       seen.problem(`${session.native} is still open at ${run.agent}#${run.number}, since ${nameOf(answer)}, and nobody has it`);

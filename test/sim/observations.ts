@@ -11,6 +11,7 @@ type Holder = { readonly session: AgentSession; readonly isLive: boolean; readon
 export type Evidence = {
   readonly ledger: Ledger;
   readonly clock: VirtualClock;
+  readonly cancelMs: number;
   readonly agents: readonly string[];
   readonly runs: Run[];
   readonly problems: string[];
@@ -26,12 +27,20 @@ export type Evidence = {
   nullOwed: number;
   /** Counts events: the order in which one event's effects are written to several peers means nothing. */
   event: number;
+  /** What was written to agents in this event: the frames of one process have an order. */
+  writes: number;
   /** Requests that share their id with another and were taken to be the answered one. */
   readonly guessed: Set<ClientFrame>;
   /** In which event a request was answered. */
   readonly answeredIn: Map<ClientFrame, number>;
   /** When a cancelled prompt must have ended. */
   readonly deadlines: Map<ClientFrame, number>;
+  /** By agent, `timeouts.prompt_ms` and `timeouts.permission_ms`; 0 for none. */
+  readonly limits: Map<string, { readonly promptMs: number; readonly permissionMs: number }>;
+  /** When a prompt that has a limit must have ended. */
+  readonly promptLimits: Map<ClientFrame, number>;
+  /** When the client was asked. */
+  readonly askedAt: Map<AgentFrame, number>;
   /** How often a request was forwarded, and its id at an agent's process. */
   readonly forwarded: Map<ClientFrame, { readonly run: Run; readonly idText: string }[]>;
   /** The session a frame was for when it reached the proxy; absent when that was open. */
@@ -45,7 +54,7 @@ export type Evidence = {
   readonly left: Map<AgentSession, { readonly publicId: string; readonly event: number }>;
   /** The process in which a session was reopened for the client. An earlier one that still runs for others is no longer asked about it. */
   readonly backIn: Map<AgentSession, number>;
-  /** Loads of a session that were written up to this event no longer count: it has ended since, or was reopened in another way. */
+  /** Loads of a session that were written up to this moment no longer count: it has ended since, or was reopened in another way. */
   readonly leftBehind: Map<AgentSession, number>;
   /** Answered changes of agent: a session that one of them opened and that nobody has now is discarded. */
   readonly settledChanges: Set<ClientFrame>;
@@ -131,12 +140,13 @@ export type Evidence = {
 export function createEvidence(
   ledger: Ledger,
   clock: VirtualClock,
+  cancelMs: number,
   agents: readonly string[],
   policyModel: PolicyModel | undefined,
 ): Evidence {
   const problems: string[] = [];
   return {
-    ...{ ledger, clock, agents, policyModel, problems },
+    ...{ ledger, clock, cancelMs, agents, policyModel, problems },
     runs: [],
     problem: (text) => void problems.push(text),
     toClient: undefined,
@@ -145,9 +155,13 @@ export function createEvidence(
     open: new Map(),
     nullOwed: 0,
     event: 0,
+    writes: 0,
     guessed: new Set(),
     answeredIn: new Map(),
     deadlines: new Map(),
+    limits: new Map(),
+    promptLimits: new Map(),
+    askedAt: new Map(),
     forwarded: new Map(),
     targets: new Map(),
     bound: new Map(),
@@ -249,9 +263,17 @@ export function speakOf({ left, bound }: Evidence, name: string): void {
 /** The alias of a session whose id another one has. */
 export const listedAs = ({ native, agent }: AgentSession): string => `${native}~${agent}`;
 
-export function leaveBehind({ leftBehind }: Evidence, session: AgentSession, event: number): void {
-  leftBehind.set(session, Math.max(event, leftBehind.get(session) ?? event));
+export function leaveBehind({ leftBehind }: Evidence, session: AgentSession, moment: number): void {
+  leftBehind.set(session, Math.max(moment, leftBehind.get(session) ?? moment));
 }
+
+/** The moment of a frame to an agent: the event, and within it the place among the frames to agents. */
+const PLACE = 1e-6;
+export const momentOf = ({ event, writes }: Evidence): number => event + writes * PLACE;
+/** Before that, also in the same event. */
+export const justBefore = (moment: number): number => moment - PLACE / 2;
+/** With all that is written in the event. */
+export const endOf = (event: number): number => event + 1 - PLACE;
 
 /**
  * An unwanted replay, of a load in progress when the client ended the session or when it was reopened in another way. When the session is
@@ -259,8 +281,8 @@ export function leaveBehind({ leftBehind }: Evidence, session: AgentSession, eve
  * load takes: perhaps for ever.
  */
 export function isOfLoadLeftBehind({ leftBehind }: Evidence, { session, about }: AgentFrame): boolean {
-  const event = session && leftBehind.get(session);
-  return about.isReplay === true && event !== undefined && (about.loadedIn as number) <= event;
+  const moment = session && leftBehind.get(session);
+  return about.isReplay === true && moment !== undefined && (about.loadedIn as number) <= moment;
 }
 
 /** A replay that the client asked for and no longer waits for: it has closed the session, or withdrawn the request. */
@@ -286,6 +308,14 @@ export const nameOf = (frame: AgentFrame | ClientFrame): string =>
   'agent' in frame
     ? `${frame.kind} ${frame.serial} of ${frame.agent}#${frame.run}${frame.session ? `/${frame.session.native}` : ''} (${frame.method ?? `answer to ${frame.answerTo}`})`
     : `${frame.kind} ${frame.serial} of the client (${frame.method ?? `answer to ${frame.answerTo}`}${frame.publicId === undefined ? '' : ` on ${frame.publicId}`})`;
+
+/** Nobody has answered a permission request within the limit of its agent. */
+export function isExpired({ limits, askedAt, clock }: Evidence, agentRequest: AgentFrame, moreMs = 0): boolean {
+  const limitMs = limits.get(agentRequest.agent)?.permissionMs ?? 0;
+  const since = askedAt.get(agentRequest);
+  if (limitMs === 0 || since === undefined || agentRequest.method !== 'session/request_permission') return false;
+  return clock.nowMs >= since + limitMs + moreMs;
+}
 
 /** Whether the agent has cancelled its request by now, in a readable frame. */
 export const isWithdrawn = ({ ledger }: Evidence, agentRequest: AgentFrame): boolean =>

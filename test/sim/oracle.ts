@@ -10,6 +10,7 @@ import {
   delegationsLeaveNoTerminal,
   endedSessionsAskNothing,
   isOf,
+  limitsHold,
   noOrphanRequests,
   nothingIsLeftOpen,
   noUnwantedTerminal,
@@ -25,6 +26,7 @@ import {
   isOfEarlierProcess,
   isOfLoadLeftBehind,
   isThere,
+  justBefore,
   leaveBehind,
   letGo,
   mayBeMissing,
@@ -78,7 +80,7 @@ export function createOracle(
     readonly policyModel: PolicyModel | undefined;
   },
 ): Oracle {
-  const seen = createEvidence(ledger, clock, about.agents, about.policyModel);
+  const seen = createEvidence(ledger, clock, about.cancelMs, about.agents, about.policyModel);
   const { problem } = seen;
   /** Requests that waited for the user when their turn was cancelled. */
   const mustEnd = new Set<AgentFrame>();
@@ -215,7 +217,7 @@ export function createOracle(
         if (frame.about.opened === true && frame.fate !== 'never') frame.session.openedBy = frame.serial;
         const withheldBy = seen.withheld.get(frame.session);
         if (frame.fate !== 'never' && frame.about.backSince !== undefined) {
-          leaveBehind(seen, frame.session, (frame.about.backSince as number) - 1);
+          leaveBehind(seen, frame.session, justBefore(frame.about.backSince as number));
           seen.withheld.delete(frame.session);
         }
         const isUsed = frame.fate !== 'never' || frame.about.isRefused === true;
@@ -259,6 +261,7 @@ export function createOracle(
     hostToolRan: (key) => hostToolRan(seen, key),
     settled() {
       seen.event++;
+      seen.writes = 0;
       lookForRefused(seen);
       noOrphanRequests(seen);
       endedSessionsAskNothing(seen);
@@ -290,6 +293,7 @@ export function createOracle(
       nothingHangsOnTheDead();
       noUnwantedTerminal(seen);
       cancelledEnds();
+      limitsHold(seen);
     },
     drained() {
       for (const request of openRequests(seen)) problem(`${nameOf(request)} was never answered`);

@@ -32,6 +32,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
       waitsFor: undefined,
       isMute: faults.happens('no answer'),
       isCancelled: false,
+      isTurn: false,
       step: () => step(self),
     };
     jobs.push(self);
@@ -120,6 +121,13 @@ export function createReplies(sim: Sim, run: Run): Replies {
     sim.hostTools?.servers.push(serverId);
   }
 
+  /** Whether a prompt joins a turn of the session. */
+  function steered(session: AgentSession): string {
+    faults.count('steering');
+    const isInTurn = jobs.some((one) => one.isTurn && one.session === session && !one.isCancelled);
+    if (!isInTurn) return 'promptRequired';
+    return random.pick(['injected', 'injected', 'failed', 'startedNewTurn', 'promptRequired']);
+  }
   function prompt(received: AgentInput, session: AgentSession): void {
     if (received.client === undefined) faults.count('delegation');
     session.turns++;
@@ -134,7 +142,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
       if (answer(received, { result: { stopReason } }, { session })) return true;
       self.isMute = true;
       return false;
-    });
+    }).isTurn = true;
   }
   function turnStep(self: Job, session: AgentSession, received: AgentInput): void {
     if (faults.happens('flood')) {
@@ -212,6 +220,8 @@ export function createReplies(sim: Sim, run: Run): Replies {
         session.isDeleted = true;
         cancel(session);
         return reply(received, () => ({ result: {} }), { session });
+      case '_session/steering':
+        return reply(received, () => ({ result: { outcome: steered(session) } }), { session });
       case 'session/set_mode':
         session.mode = String(params.modeId);
         return reply(received, () => ({ result: {} }), { session });

@@ -20,6 +20,7 @@ export type Job = {
   /** It does not continue by itself. */
   isMute: boolean;
   isCancelled: boolean;
+  isTurn: boolean;
   /** Returns whether it is done. */
   step(): boolean;
 };
@@ -32,7 +33,7 @@ export type AgentInput = {
   readonly client: number | undefined;
   /** The change of agent it is for. */
   readonly change?: number | undefined;
-  /** The event in which the proxy wrote it. */
+  /** When the proxy wrote it. */
   readonly writtenIn: number;
 };
 

@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { runHistory } from './history.ts';
 import { addTotals, explain, noTotals, runSeeds, summary } from './seeds.ts';
-import { REMOTE_SEEDS } from './world.ts';
+import { OPTION_SEEDS, REMOTE_SEEDS } from './world.ts';
 
 const SHARE = 50;
 const seed = process.env.SIM_SEED === undefined ? undefined : Number(process.env.SIM_SEED);
@@ -37,6 +37,17 @@ function histories(): void {
     'the same with remote agents, whose connections break: seeds from 1000000 + %i',
     async (from) => {
       const share = await runSeeds(REMOTE_SEEDS + from, SHARE, (report) => {
+        if (report.problem !== undefined) process.stdout.write(`\n${explain(report)}\n`);
+      });
+      addTotals(totals, share);
+      expect(share.failed.map((one) => one.seed)).toEqual([]);
+    },
+  );
+
+  test.each(shares.slice(0, Math.ceil(shares.length / 5)))(
+    'the same with limits, and with agents that take prompts into a running turn: seeds from 1000000000 + %i',
+    async (from) => {
+      const share = await runSeeds(OPTION_SEEDS + from, SHARE, (report) => {
         if (report.problem !== undefined) process.stdout.write(`\n${explain(report)}\n`);
       });
       addTotals(totals, share);

@@ -12,7 +12,7 @@ import { createHostTools } from './host-tools.ts';
 import { createLedger } from './ledger.ts';
 import { createOracle } from './oracle.ts';
 import { createPolicyModel } from './policy-model.ts';
-import { seeded } from './random.ts';
+import { type Random, seeded } from './random.ts';
 import type { Sim } from './sim.ts';
 import { type Run, startSimAgent } from './sim-agent.ts';
 import { createSimClient, type SimClient } from './sim-client.ts';
@@ -35,6 +35,8 @@ const LIMITS = { maxFrameBytes: 3000, maxQueueBytes: 9000 };
 const CANCEL_MS = 10_000;
 /** From this seed on, most agents are remote. */
 export const REMOTE_SEEDS = 1_000_000;
+/** From this seed on, agents also differ in what they do with a prompt during a turn, and in the limits of a prompt and a permission request. */
+export const OPTION_SEEDS = 1_000_000_000;
 
 export function createWorld(seed: number): World {
   const random = seeded(seed);
@@ -54,7 +56,9 @@ export function createWorld(seed: number): World {
     ...{ random, faults, ledger, clock, oracle, policyModel, hostTools, limits: LIMITS, cancelMs: CANCEL_MS, agents: names, terminals: [] },
     trace: note,
   };
-  const models = new Map(names.map((name) => [name, createModel(name, random)]));
+  // A separate random source, so that other histories stay the same.
+  const choice = seed >= OPTION_SEEDS ? seeded(seed + 2_000_003) : undefined;
+  const models = new Map(names.map((name) => [name, createModel(name, random, choice?.chance(0.7))]));
   const isRemote = seed >= REMOTE_SEEDS;
   const specs = names.map((name) =>
     agentSpec(name, {
@@ -63,10 +67,12 @@ export function createWorld(seed: number): World {
       framing: 'ndjson', // asked in another one it would not understand anything
       isolation: random.chance(0.15) ? 'session' : 'shared',
       on_stall: random.chance(0.2) ? 'cancel' : 'notice',
-      timeouts: { cancel_ms: CANCEL_MS, stall_ms: random.pick([0, 5000, 60_000]) },
+      timeouts: { cancel_ms: CANCEL_MS, stall_ms: random.pick([0, 5000, 60_000]), ...(choice && limitsOf(choice)) },
       restart: { enabled: random.chance(0.9), max: random.pick([0, 1, 5]) },
+      while_running: choice?.pick(['steer', 'steer', 'queue', 'pass', 'refuse', undefined]),
     }),
   );
+  for (const { name, timeouts } of specs) oracle.seen.limits.set(name, timeouts);
   const log = createMemoryLog();
   log.append({ sessionId: 'orphan', agent: 'gone', nativeId: 'orphan', cwd: '/w/old', at: clock.for('log').now() });
   const cache = createMemoryCache();
@@ -133,6 +139,11 @@ export function createWorld(seed: number): World {
     },
   };
 }
+
+const limitsOf = (choice: Random) => ({
+  prompt_ms: choice.pick([0, 0, 8000, 40_000]),
+  permission_ms: choice.pick([0, 0, 5000, 30_000]),
+});
 
 /** Until no microtask is left: the proxy writes in one, and an ending takes several. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

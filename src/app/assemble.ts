@@ -6,10 +6,12 @@ import { depthOf, MAX_DEPTH } from '../agents/recursion.ts';
 import { type Config, managedPolicyFile } from '../config/config.ts';
 import type { HostTool } from '../mcp/server/tool.ts';
 import { systemClock } from '../proxy/context.ts';
+import { learnServer } from '../redaction/learn-secrets.ts';
 import type { Redactor, Secrets } from '../redaction/redact.ts';
 import { createCapabilityCache } from '../store/capability-cache.ts';
 import type { Level } from '../store/defaults.ts';
 import { createSessionLog } from '../store/sessions/session-store.ts';
+import { mayExport } from '../telemetry/config.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { Scanner } from '../wire/scanner/scanner.ts';
 import { SetupFailure } from './api.ts';
@@ -75,7 +77,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
   if (depthOf(process.env) >= MAX_DEPTH) throw new SetupFailure('LOOP', LOOP, LOOP_HINT);
   const secrets = await secretsOf(config);
   const notify: Notify = (text, level) => assembly.notify(secrets.redact(text), level);
-  const telemetry = await telemetryOf(assembly, secrets);
+  const telemetry = await telemetryOf({ ...assembly, notify }, secrets);
   const events = alsoTo(telemetry, assembly.events ?? NO_LISTENER);
   const policy = await policyOf({ ...assembly, notify, events }, secrets.redact);
   const onProblem = notifyOnce(
@@ -173,11 +175,20 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
 const LOOP = 'recursive configuration: switchboard would start itself';
 const LOOP_HINT = 'find the agent in agent_servers that starts switchboard: switchboard agents list';
 
-/** Loads it only if a daemon shows the metrics. */
-async function telemetryOf({ config, servesMetrics = false }: Assembly, secrets: Secrets): Promise<Telemetry | undefined> {
-  if (!servesMetrics || !config.telemetry.metrics) return undefined;
+/** Loads it only if a daemon shows the metrics, or something is sent to a collector. */
+async function telemetryOf({ config, servesMetrics = false, notify }: Assembly, secrets: Secrets): Promise<Telemetry | undefined> {
+  const { telemetry } = config;
+  const isServed = servesMetrics && telemetry.metrics;
+  if (!isServed && !mayExport(telemetry, process.env)) return undefined;
+  const { telemetrySettings } = await import('../telemetry/settings.ts');
+  const settings = telemetrySettings(telemetry, process.env, VERSION);
+  for (const target of [settings.traces, settings.metrics]) if (target) learnServer(secrets, target);
+  for (const text of settings.notices) notify(text);
+  if (!isServed && !settings.traces && !settings.metrics) return undefined;
   const { createTelemetry } = await import('../telemetry/telemetry.ts');
-  return createTelemetry({ version: VERSION, keepsHistory: servesMetrics, redactions: secrets.redactions });
+  const report = (text: string) => notify(text);
+  const { redact, redactions } = secrets;
+  return createTelemetry({ version: VERSION, keepsHistory: isServed, redactions, redact, settings, report });
 }
 
 /** The host's own tools, and those of the modules in the configuration. */

@@ -27,10 +27,6 @@ export function alsoTo(telemetry: Telemetry | undefined, events: Listener): List
   if (!telemetry) return events;
   return {
     ...events,
-    onTool(event) {
-      telemetry.onTool(event);
-      events.onTool(event);
-    },
     onDecision(entry) {
       telemetry.onDecision(entry);
       events.onDecision(entry);

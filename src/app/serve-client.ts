@@ -126,7 +126,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
   const health = publishHealth(() => connection, secrets.redact, running);
   const launch = (configured: AgentSpec, context: ProcessContext) => {
     const spec = prepared(configured);
-    measured?.agentStarting(context.process ?? spec.name, spec.remote ? 'remote' : 'process');
+    const reached = measured?.agentStarting(context.process ?? spec.name, spec.remote ? 'remote' : 'process');
     const child = launchAgent(
       spec,
       mark,
@@ -137,6 +137,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     );
     diagnostics.log('debug', `started agent "${spec.name}"`, { agent: spec.name, agentPid: child.pid });
     if (child.pid !== undefined) running.childStarted(child.pid);
+    if (reached) child.onOpen?.(reached);
     health.changed();
     events.onAgent(spec.name, child);
     return child;

@@ -89,6 +89,7 @@ export function toConfig(
   enabled: ReadonlyMap<string, unknown>,
   servers: readonly unknown[] = [],
   project?: { readonly file: string; readonly isTrusted: boolean },
+  telemetry: unknown = {},
 ): Config {
   const variables = new Map([...layer.agents].map(([name, { value }]) => [name, new Set(variablesIn(value))]));
   const ofServers = [...layer.mcpServers.values()].flatMap(({ value }) => variablesIn(value));
@@ -136,7 +137,7 @@ export function toConfig(
     ...(layer.sandbox !== undefined && { sandbox: sandboxSettings(undefined, layer.sandbox) }),
     logging: logSettings(layer.log as LogOptions),
     store: storeSettings(layer.store as StoreOptions),
-    telemetry: telemetryConfig((layer.telemetry?.value ?? {}) as TelemetryOptions),
+    telemetry: telemetryConfig(telemetry as TelemetryOptions),
     hostTools: hostToolsSettings((layer.hostTools?.value ?? {}) as HostToolsOptions),
     mcpServers: servers.map((options) => mcpServerSettings(options as McpServerOptions)),
     secretVariables,

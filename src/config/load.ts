@@ -1,4 +1,5 @@
 // Loads the configuration: find, check, merge, apply defaults. The entry point for the rest of the program.
+import { fields } from '../json-object.ts';
 import { badPatterns, check, checkTools } from './check.ts';
 import { type Config, toConfig } from './config.ts';
 import { discover, type Surroundings } from './discover.ts';
@@ -86,6 +87,7 @@ async function load(options: LoadOptions, known: KnownGood): Promise<LoadedConfi
   }
   const agents = await resolveAgents(layer, options.env);
   const servers = await resolveServers(layer, options.env);
+  const telemetry = await resolveTelemetry(layer, options.env);
   // These checks rely on types that the schema has verified.
   const ofTools = problems.length > 0 ? [] : await checkTools(layer);
   const isOthersUsable = options.isPerAgent === true && agents.unresolved.size < agents.resolved.size;
@@ -93,7 +95,13 @@ async function load(options: LoadOptions, known: KnownGood): Promise<LoadedConfi
   const leftOut = options.isPerAgent && !options.isOnlyShown ? servers.unresolved : NONE;
   for (const [name, [problem]] of leftOut)
     if (problem) notices.push(`MCP server "${name}" is left out, and agents do not get its tools: ${renderProblem(problem)}`);
-  const dangling = [...(isOthersUsable ? [] : ofAgents), ...(leftOut.size > 0 ? [] : [...servers.unresolved.values()].flat())];
+  const isUnsent = options.isPerAgent === true && telemetry.problems.length > 0;
+  for (const problem of isUnsent ? telemetry.problems : []) notices.push(`telemetry is not sent: ${renderProblem(problem)}`);
+  const dangling = [
+    ...(isOthersUsable ? [] : ofAgents),
+    ...(leftOut.size > 0 ? [] : [...servers.unresolved.values()].flat()),
+    ...(isUnsent ? [] : telemetry.problems),
+  ];
   if (options.isOnlyShown) notices.push(...dangling.map(renderProblem));
   const refused = options.isOnlyShown ? [] : dangling;
   const all = [...problems, ...check(layer, main), ...refused, ...ofTools, ...(await badPatterns(documents))];
@@ -106,6 +114,7 @@ async function load(options: LoadOptions, known: KnownGood): Promise<LoadedConfi
       agents.resolved,
       servers.resolved.flatMap(([name, one]) => (leftOut.has(name) ? [] : [one])),
       project,
+      telemetry.options,
     ),
     isOthersUsable ? unresolved : NONE,
   );
@@ -165,6 +174,14 @@ async function resolveServers(
     resolved: results.map(([name, { options }]) => [name, options] as const),
     unresolved: new Map(results.flatMap(([name, { problems }]) => (problems.length > 0 ? [[name, problems] as const] : []))),
   };
+}
+
+/** With a reference that cannot be resolved, only the collector is left out. */
+async function resolveTelemetry({ telemetry }: Layer, env: NodeJS.ProcessEnv): Promise<{ options: unknown; problems: readonly Problem[] }> {
+  const { traces, ...others } = fields(telemetry?.value);
+  if (!telemetry || traces === undefined) return { options: others, problems: [] };
+  const { options, problems } = await resolveReferences({ ...telemetry, path: [...telemetry.path, 'traces'], value: traces }, env);
+  return { options: problems.length > 0 ? others : { ...others, traces: options }, problems };
 }
 
 function inReadingOrder(problems: readonly Problem[], files: readonly string[]): Problem[] {

@@ -6,7 +6,7 @@ import type { Placed } from './layer.ts';
 import { type Path, type Problem, showPath } from './problems.ts';
 
 const REFERENCE = /\$\{(env|file):([^}]*)\}/g;
-const KEYS = ['command', 'args', 'env', 'cwd', 'url', 'ssh', 'headers'] as const;
+const KEYS = ['command', 'args', 'env', 'cwd', 'url', 'ssh', 'headers', 'endpoint'] as const;
 
 const NOT_SET = 'desktop programs lack the variables of your shell; to ignore this entry, set "enabled": false';
 

@@ -137,6 +137,7 @@ function update(proxy: ProxyParts, session: Session | undefined, frame: Frame, i
   if (isToolCall && shown === frame) {
     session.toolCalls.read(frame, kind); // also of a replay: the client sees a call go on that its agent cannot end once it has exited
     if (session.agent.isContained && !isReplay) noteRefusals(proxy, session, frame);
+    if (!isReplay) proxy.context.activity?.toolCall(session.publicId, frame);
     if (!isReplay) lookForTools(proxy, session);
   }
   const visible = proxy.context.enforcement && kind === 'config_option_update' ? proxy.context.enforcement.narrowed(session, frame) : shown;
@@ -158,7 +159,9 @@ function forDelegation(
   frame: Frame,
 ): void {
   delegation.hear(frame);
+  const isToolCall = kind === 'tool_call' || kind === 'tool_call_update';
+  if (isToolCall) proxy.context.activity?.toolCall(delegation.id, frame);
   if (!proxy.context.enforcement) return;
-  if (kind === 'tool_call' || kind === 'tool_call_update') proxy.context.enforcement.toolCall(session, frame);
+  if (isToolCall) proxy.context.enforcement.toolCall(session, frame);
   if (kind === 'current_mode_update' || kind === 'config_option_update') proxy.context.enforcement.modeUpdate(session, frame);
 }

@@ -1,7 +1,7 @@
 // The fields that change in a frame on its way: the session id in both directions, and in an agent's error the name of the agent.
 import type { Frame, Span } from '../wire/frame.ts';
 import { memberAt, members, stringAt } from '../wire/json-path.ts';
-import { sessionIdOf } from '../wire/scanner/large-frame.ts';
+import { briefOf, sessionIdOf } from '../wire/scanner/large-frame.ts';
 import type { Patch } from '../wire/writer.ts';
 import type { Agent } from './agents/agent.ts';
 import type { ClientRequest } from './boundary.ts';
@@ -86,3 +86,15 @@ function blame({ pool }: Parts<'pool'>, agent: Agent, bytes: Buffer, error: Span
 }
 
 const at = (offset: number): Span => ({ start: offset, end: offset });
+
+/**
+ * The trace context in a prompt or a new session: that of telemetry, if agents get it. `baggage` is what the client's company says about
+ * itself, so it does not go to remote agents.
+ */
+export function contextPatches({ context }: Parts<'context'>, { spec }: Agent, frame: Frame, request: ClientRequest): readonly Patch[] {
+  const traced = context.activity?.patches(frame, request.idText) ?? NO_PATCHES;
+  const brief = briefOf(frame);
+  if (!spec.remote || !memberAt(brief.bytes, brief.body, '_meta', 'baggage')) return traced;
+  const baggage = memberAt(frame.bytes, frame.body, '_meta', 'baggage') as Span;
+  return [...traced, { span: baggage, text: '""' }];
+}

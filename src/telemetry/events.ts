@@ -5,7 +5,14 @@
 export type Timed = { readonly at: number };
 
 /** The ids of a span elsewhere: `traceparent` and `tracestate` of W3C Trace Context. */
-export type TraceContext = { readonly traceId: string; readonly spanId: string; readonly isSampled: boolean; readonly state?: string };
+export type TraceContext = {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly isSampled: boolean;
+  readonly state?: string;
+  /** It is of another process, which may sample in another way. */
+  readonly isRemote?: boolean;
+};
 
 export type Usage = Readonly<Partial<Record<'inputTokens' | 'outputTokens' | 'cachedReadTokens' | 'cachedWriteTokens', number>>>;
 
@@ -28,6 +35,8 @@ export type TelemetryEvent = Timed &
         readonly agent: string | undefined;
         /** The JSON-RPC code, if it is an error. */
         readonly error: number | undefined;
+        /** The proxy's own word for it, if the error is the proxy's. */
+        readonly reason: string | undefined;
         readonly stopReason: string | undefined;
         readonly usage: Usage | undefined;
         readonly tookMs: number;
@@ -60,7 +69,14 @@ export type TelemetryEvent = Timed &
     | { readonly type: 'delegation'; readonly id: string; readonly session: string; readonly agent: string }
     | { readonly type: 'delegation-end'; readonly id: string; readonly agent: string; readonly stopReason: string | undefined }
     /** `start` distinguishes it from all other starts of this process. */
-    | { readonly type: 'agent-start'; readonly start: number; readonly agent: string; readonly transport: 'process' | 'remote' }
+    | {
+        readonly type: 'agent-start';
+        readonly start: number;
+        readonly agent: string;
+        readonly transport: 'process' | 'remote';
+        /** What the ids of its client's requests begin with. */
+        readonly prefix: string;
+      }
     /** The connection to a remote agent is open. */
     | { readonly type: 'agent-connected'; readonly start: number }
     | { readonly type: 'agent-ready'; readonly start: number; readonly agent: string; readonly tookMs: number }

@@ -1,14 +1,21 @@
-// Telemetry of one process: metrics from the events of all its connections. Nothing waits for it, and nothing here throws into a frame's way.
-import type { Observer } from '../wire/observer.ts';
-import type { Activity } from './activity.ts';
+// Telemetry of one process: metrics and traces from the events of all its connections. Nothing waits for it, and nothing here throws into a
+// frame's way.
+import { randomBytes } from 'node:crypto';
 import type { Emit, TelemetryEvent } from './events.ts';
 import { countEvents } from './metrics/count-events.ts';
 import { type History, keepHistory } from './metrics/history.ts';
 import { measureProcess } from './metrics/process-metrics.ts';
 import { prometheusText } from './metrics/prometheus.ts';
 import { createRegistry, type Registry } from './metrics/registry.ts';
-import { createFrameCounter, observeAgent } from './observe/count-frames.ts';
-import { observeClient } from './observe/observe-client.ts';
+import { type ConnectionTelemetry, measureConnection } from './observe/connection.ts';
+import { encodeMetrics, encodeSpans, type Resource } from './otlp/encode.ts';
+import { createExporter } from './otlp/exporter.ts';
+import { createPost } from './otlp/post.ts';
+import { pushMetrics } from './otlp/push-metrics.ts';
+import type { TelemetrySettings } from './settings.ts';
+import { withoutSecrets } from './traces/attributes.ts';
+import type { Span } from './traces/span.ts';
+import { createTurnSpans } from './traces/turn-spans.ts';
 
 /** What a connection knows when the metrics are read. */
 export type ConnectionState = {
@@ -20,15 +27,6 @@ export type ConnectionState = {
   agentOf(sessionId: string): string | undefined;
 };
 
-export type ConnectionTelemetry = {
-  /** For each connection: that of the client, and those of its agents, by process. */
-  observer(side: 'editor' | 'agent', name: string): Observer & { readonly down?: (reason: string) => void };
-  /** `process` is the agent's name, with a number if the agent has several processes. */
-  agentStarting(process: string, transport: 'process' | 'remote'): void;
-  readonly activity: Activity;
-  end(): void;
-};
-
 /** A decision of the policy, as far as telemetry reads it. */
 export type DecisionMade = Pick<Extract<TelemetryEvent, { type: 'decision' }>, 'agent' | 'verdict' | 'outcome' | 'answeredBy'> & {
   readonly session?: string | undefined;
@@ -37,22 +35,17 @@ export type DecisionMade = Pick<Extract<TelemetryEvent, { type: 'decision' }>, '
   readonly latencyMs: number;
 };
 
-export type ToolCalled = {
-  readonly kind: 'called' | 'denied' | 'failed' | 'refused-token';
-  readonly agent: string | undefined;
-};
-
 export type Telemetry = {
-  /** For a client and its agents. */
-  connection(state: () => ConnectionState): ConnectionTelemetry;
+  /** For a client and its agents. `end` when both are gone. */
+  connection(state: () => ConnectionState): ConnectionTelemetry & { end(): void };
   onDecision(decision: DecisionMade): void;
-  onTool(call: ToolCalled): void;
   /** The text of /metrics. */
   text(): string;
   /** Undefined unless it was asked for. */
   readonly history: History | undefined;
   /** A number that only the caller knows; replaces what the connections report. */
   clientsAre(count: () => number): void;
+  /** Sends what is left, for a second at most. */
   close(): Promise<void>;
 };
 
@@ -60,24 +53,32 @@ export type TelemetryOptions = {
   readonly version: string;
   readonly keepsHistory: boolean;
   readonly redactions: () => number;
+  /** Removes secrets. Peers choose the ids of sessions and tool calls. */
+  readonly redact: (text: string) => string;
+  readonly settings: TelemetrySettings;
+  /** A message for people: nothing reaches the collector. */
+  readonly report: (text: string) => void;
 };
 
-/** `claude#2` is a further process of `claude`. */
-const agentIn = (process: string): string => process.split('#')[0] as string;
+const CLOSE_MS = 1000;
 
 /** Never jumps back, unlike the wall clock. */
 const now = (): number => performance.timeOrigin + performance.now();
 
-export function createTelemetry({ version, keepsHistory, redactions }: TelemetryOptions): Telemetry {
+export function createTelemetry({ version, keepsHistory, redactions, redact, settings, report }: TelemetryOptions): Telemetry {
   const registry = createRegistry();
   const count = countEvents(registry);
-  const emit: Emit = (event) => count(event);
+  const spans = settings.traces && exportSpans(settings.traces, settings.resource, registry, redact, report);
+  const pushed = settings.metrics && push(settings.metrics, settings.resource, registry, report);
+  const emit: Emit = (event) => {
+    count(event);
+    spans?.note(event);
+  };
   const connections = new Set<() => ConnectionState>();
   const stopMeasuring = measureProcess(registry, version);
   const history = keepsHistory ? keepHistory(registry, now) : undefined;
   let clients = () => connections.size;
-  let nextConnection = 0;
-  let nextStart = 0;
+  let number = 0;
   registry.onCollect(() =>
     readConnections(
       registry,
@@ -91,40 +92,16 @@ export function createTelemetry({ version, keepsHistory, redactions }: Telemetry
 
   return {
     connection(state) {
-      const prefix = `${nextConnection++}/`;
       connections.add(state);
-      /** By process. */
-      const starting = new Map<string, { readonly start: number; readonly at: number }>();
-      const agentOf = (sessionId: string | undefined) => (sessionId === undefined ? undefined : state().agentOf(sessionId));
-      const begun = (process: string) => {
-        const start = starting.get(process);
-        starting.delete(process);
-        return start;
-      };
       return {
-        observer(side, name) {
-          const counter = createFrameCounter(registry, side === 'editor' ? 'client' : 'agent');
-          if (side === 'editor') return observeClient({ counter, emit, now, prefix, agentOf });
-          return {
-            ...observeAgent(counter),
-            down(reason) {
-              const start = begun(name)?.start;
-              if (reason !== 'stopped') emit({ type: 'agent-failed', at: now(), start, agent: agentIn(name), reason });
-            },
-          };
-        },
-        agentStarting(process, transport) {
-          const [start, at] = [nextStart++, now()];
-          starting.set(process, { start, at });
-          emit({ type: 'agent-start', at, start, agent: agentIn(process), transport });
-        },
-        activity: {
-          agentReady(process) {
-            const at = now();
-            const start = begun(process);
-            if (start) emit({ type: 'agent-ready', at, start: start.start, agent: agentIn(process), tookMs: at - start.at });
-          },
-        },
+        ...measureConnection({
+          registry,
+          emit,
+          now,
+          nextNumber: () => number++,
+          agentOf: (sessionId) => (sessionId === undefined ? undefined : state().agentOf(sessionId)),
+          contextFor: settings.inject ? spans?.contextOf : undefined,
+        }),
         end: () => void connections.delete(state),
       };
     },
@@ -132,17 +109,67 @@ export function createTelemetry({ version, keepsHistory, redactions }: Telemetry
       const about = { session, agent, surface: method, verdict, outcome, answeredBy, count: many };
       emit({ type: 'decision', at: now(), ...about, tookMs: latencyMs });
     },
-    onTool({ kind, agent }) {
-      if (kind !== 'refused-token') emit({ type: 'tool-end', at: now(), id: '', agent, outcome: kind });
-    },
     text: () => prometheusText(registry.collect()),
     history,
     clientsAre(counted) {
       clients = counted;
     },
     async close() {
-      stopMeasuring();
       history?.stop();
+      await Promise.all([spans?.close(CLOSE_MS), pushed?.close(CLOSE_MS)]);
+      stopMeasuring();
+    },
+  };
+}
+
+type Report = TelemetryOptions['report'];
+
+function exportSpans(
+  target: NonNullable<TelemetrySettings['traces']>,
+  resource: Resource,
+  registry: Registry,
+  redact: TelemetryOptions['redact'],
+  report: Report,
+) {
+  const { post, close } = createPost(target);
+  const exporter = createExporter<Span>({
+    ...target,
+    post,
+    encode: (batch) =>
+      encodeSpans(
+        batch.map((span) => ({ ...span, attributes: withoutSecrets(span.attributes, redact) })),
+        resource,
+      ),
+    onSent: (sent) => registry.add('telemetryExported', ['traces'], sent),
+    onDropped: (dropped, reason) => registry.add('telemetryDropped', ['traces', reason], dropped),
+    onProblem: (why) => report(`telemetry: the collector at ${target.url} does not take traces (${why})`),
+  });
+  registry.onCollect(() => {
+    registry.series('queueLength', 'spans').value = exporter.length();
+  });
+  return {
+    ...createTurnSpans({ sampler: target.sampler, randomId: (bytes) => randomBytes(bytes).toString('hex'), onSpan: exporter.add }),
+    async close(withinMs: number) {
+      await exporter.close(withinMs);
+      close();
+    },
+  };
+}
+
+function push(target: NonNullable<TelemetrySettings['metrics']>, resource: Resource, registry: Registry, report: Report) {
+  const { post, close } = createPost(target);
+  const startMs = now();
+  const pushed = pushMetrics({
+    post,
+    everyMs: target.everyMs,
+    payload: () => encodeMetrics(registry.collect(), resource, startMs, now()),
+    onSent: () => registry.add('telemetryExported', ['metrics']),
+    onProblem: (why) => report(`telemetry: the collector at ${target.url} does not take metrics (${why})`),
+  });
+  return {
+    async close(withinMs: number) {
+      await pushed.close(withinMs);
+      close();
     },
   };
 }

@@ -25,6 +25,7 @@ export function connectRemote(remote: Remote, limits: ConnectLimits): Transport 
   const streams = pendingStreams();
   let connector: Connector | undefined;
   let isKilled = false;
+  let opened = () => {};
   const over = (how: Exit) => {
     streams.ended();
     exit.happened(how);
@@ -34,7 +35,11 @@ export function connectRemote(remote: Remote, limits: ConnectLimits): Transport 
       const tls = tlsOptions(remote);
       if (isKilled) return over({ kind: 'disconnected', why: 'it was closed here' });
       if ('why' in tls) return over({ kind: 'unreachable', ...tls });
-      connector = open(remote, tls, limits, { opened: streams.open, over });
+      const streamsOpen = (open: OpenStreams) => {
+        opened();
+        streams.open(open);
+      };
+      connector = open(remote, tls, limits, { opened: streamsOpen, over });
     },
     (error: Error) => over({ kind: 'unreachable', ...whyUnreachable(error, remote) }),
   );
@@ -44,6 +49,9 @@ export function connectRemote(remote: Remote, limits: ConnectLimits): Transport 
     pid: undefined,
     stderrTail: () => [],
     onExit: exit.listen,
+    onOpen(listener) {
+      opened = listener;
+    },
     async stop() {
       isKilled = true;
       await opening;

@@ -18,6 +18,8 @@ export type Transport = {
   stderrTail(withinMs?: number): readonly string[];
   /** Calls back once, also for an exit in the past. */
   onExit(listener: (exit: Exit) => void): void;
+  /** Calls back when a remote peer is reached; never for a program. */
+  readonly onOpen?: ((listener: () => void) => void) | undefined;
   /** Stops the peer cleanly; resolves when nothing of it is left. */
   stop(): Promise<void>;
   /** Ends the peer at once. */

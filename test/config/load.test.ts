@@ -40,7 +40,7 @@ test('a missing key has its default', async () => {
       redact: { patterns: [], variables: [] },
     },
     store: { transcripts: true, maxAgeDays: 90, maxTotalBytes: 1_073_741_824 },
-    telemetry: { metrics: true },
+    telemetry: { traces: undefined, metrics: true },
     hostTools: {
       enabled: true,
       files: true,

@@ -135,7 +135,8 @@ export function createForwarder(client: Client, transport: Transport): Forwarder
       const notifier = notifierOf(caller);
       const wantsProgress = mcpReq._meta?.progressToken !== undefined;
       const meta = withoutToken(mcpReq._meta);
-      const plain = Object.keys(meta).length === 0 ? request : { ...request, params: { ...request.params, _meta: meta } };
+      const own = request.params._meta as Params | undefined;
+      const plain = Object.keys(meta).length === 0 ? request : { ...request, params: { ...request.params, _meta: { ...own, ...meta } } };
       const { notify, signal } = notifier;
       const result = await (isModern
         ? send(whole(request, mcpReq), { owner, ask: undefined, notify }, signal, wantsProgress)

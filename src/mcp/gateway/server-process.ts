@@ -127,7 +127,7 @@ type Message = {
 };
 
 export type ServerCalls = {
-  call(tool: string, args: ToolArgs, context: Pick<CallContext, 'signal' | 'progress'>): Promise<ToolOutcome>;
+  call(tool: string, args: ToolArgs, context: Pick<CallContext, 'signal' | 'progress' | 'traceparent'>): Promise<ToolOutcome>;
   /** The server has exited. */
   over(why: string): void;
 };
@@ -151,7 +151,7 @@ export function serverCalls(server: ServerProcess): ServerCalls {
   };
 
   return {
-    call: (tool, args, { signal, progress }) =>
+    call: (tool, args, { signal, progress, traceparent }) =>
       new Promise((resolve, reject) => {
         if (signal.aborted) return reject(new DOMException('cancelled', 'AbortError'));
         const id = `call-${nextId++}`; // a form of id that the SDK does not use
@@ -168,7 +168,7 @@ export function serverCalls(server: ServerProcess): ServerCalls {
         };
         pending.set(id, { progress, done });
         signal.addEventListener('abort', cancel, { once: true });
-        const params = { name: tool, arguments: args, _meta: { progressToken: id } };
+        const params = { name: tool, arguments: args, _meta: { progressToken: id, ...(traceparent !== undefined && { traceparent }) } };
         server.send({ jsonrpc: '2.0', id, method: 'tools/call', params }).catch((error: Error) => done(new ToolFailure(error.message)));
       }),
     over(why) {

@@ -177,7 +177,8 @@ export function createUpstream(settings: McpServerSettings, version: string, on:
       }
     },
     async call(tool, args, context) {
-      const params = { name: tool, arguments: { ...args } };
+      const { traceparent } = context;
+      const params = { name: tool, arguments: { ...args }, ...(traceparent !== undefined && { _meta: { traceparent } }) };
       const plainly = ({ client: one, calls }: Connected) => {
         if (calls) return calls.call(tool, args, context);
         const { signal, progress } = context;

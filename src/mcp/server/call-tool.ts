@@ -1,5 +1,5 @@
 // One call of a host tool: validated, decided, run with a time limit and an output limit. The agent always gets a message it can act on.
-import { type GateVerdict, passGate, type ToolGate } from './gate.ts';
+import { type GateVerdict, passGate, type ToolGate, type ToolRequest } from './gate.ts';
 import {
   type HostTool,
   type McpCaller,
@@ -25,10 +25,19 @@ export type ToolEvent = {
 /** Returns the problem with the arguments, if any. */
 export type ArgsCheck = (tool: HostTool, args: unknown) => string | undefined | Promise<string | undefined>;
 
+/** A call that is measured. */
+export type MeasuredCall = {
+  /** For an MCP server behind the tool. */
+  readonly traceparent: string | undefined;
+  end(outcome: 'called' | 'denied' | 'failed'): void;
+};
+
 export type CallDeps = {
   readonly gate: ToolGate;
   readonly check: ArgsCheck;
   readonly onEvent: (event: ToolEvent) => void;
+  /** Begins to measure a call; undefined while nobody measures. */
+  readonly measure?: ((call: Pick<ToolRequest, 'sessionId' | 'agent' | 'server' | 'tool'>) => MeasuredCall | undefined) | undefined;
   readonly maxOutputBytes: number;
   /** Removes secrets from results; without it, results pass unchanged. */
   readonly clean?: ((text: string) => string) | undefined;
@@ -54,6 +63,8 @@ export async function callTool(
   const about = { sessionId: host.sessionId, agent: host.agent, server: tool.server, tool: tool.ownName ?? tool.name, args };
   const { signal } = abort;
   const wrong = await deps.check(tool, args);
+  const measured = deps.measure?.(about);
+  if (wrong !== undefined) measured?.end('failed');
   if (wrong !== undefined) return failed(`The arguments of ${tool.name} are not valid: ${wrong}`);
   const request = { ...about, cwd: host.cwd, roots: host.roots, effect: tool.effect };
   // Before the time limit starts: a user's decision may take any time.
@@ -62,6 +73,7 @@ export async function callTool(
   const verdict: GateVerdict = signal.aborted ? { allow: false, reason: 'the call was cancelled' } : decided;
   if (!verdict.allow) {
     deps.onEvent({ ...about, kind: 'denied', reason: verdict.reason });
+    measured?.end('denied');
     return failed(`${tool.name} was not allowed: ${verdict.reason}`);
   }
   let isLate = false;
@@ -72,13 +84,18 @@ export async function callTool(
   // Combined signals are slow to create and slower to release, and every call would wait for that.
   const timer = tool.timeoutMs === undefined ? undefined : setTimeout(end, tool.timeoutMs).unref();
   try {
-    const outcome = await until(signal, tool.run(args, { host, signal, progress, evaluatedPath: verdict.evaluatedPath, mcp }));
+    const outcome = await until(
+      signal,
+      tool.run(args, { host, signal, progress, evaluatedPath: verdict.evaluatedPath, mcp, traceparent: measured?.traceparent }),
+    );
+    measured?.end('called');
     if (needsInput(outcome)) return cleaned(outcome, deps.clean);
     deps.onEvent({ ...about, kind: 'called', reason: undefined });
     return bounded(cleaned(outcome, deps.clean), deps.maxOutputBytes);
   } catch (error) {
     const reason = isLate ? `it did not finish within ${tool.timeoutMs} ms` : reasonOf(error);
     deps.onEvent({ ...about, kind: 'failed', reason });
+    measured?.end('failed');
     if (error instanceof ServerError) {
       const { code, data } = error;
       throw new ServerError(deps.clean?.(reason) ?? reason, { code, data: cleaned(data, deps.clean), cause: error });

@@ -5,7 +5,7 @@ import type { ServerSet } from '../gateway/server-set.ts';
 import { createPipe, type Pipe } from '../transports/acp-transport.ts';
 import type { HttpHandler } from '../transports/http-listener.ts';
 import { createListeners, newToken, type Shim } from '../transports/listeners.ts';
-import type { ArgsCheck, ToolEvent } from './call-tool.ts';
+import type { ArgsCheck, CallDeps, ToolEvent } from './call-tool.ts';
 import type { ToolGate } from './gate.ts';
 import type { McpTransport } from './inject-servers.ts';
 import type { Served, ServerInfo } from './sdk-server.ts';
@@ -27,6 +27,7 @@ export type HostToolsOptions = {
   readonly foreign?: ((client: McpClient) => ServerSet) | undefined;
   readonly gate: ToolGate;
   readonly onEvent: (event: ToolEvent) => void;
+  readonly measure?: CallDeps['measure'];
   /** The tools could not be loaded, and why. */
   readonly onUnserved?: ((why: string) => void) | undefined;
   readonly maxOutputBytes: number;
@@ -88,10 +89,10 @@ export function createHostTools(options: HostToolsOptions): HostTools {
 
   /** Cached: importing a loaded module takes a while, and a call waits for it. */
   let checkArgs: ArgsCheck | undefined;
-  const { gate, onEvent, maxOutputBytes, tools, toolsKnown = async () => {} } = options;
+  const { gate, onEvent, measure, maxOutputBytes, tools, toolsKnown = async () => {} } = options;
   const find = options.find ?? ((name: string, client?: McpClient) => tools(client).find((tool) => tool.name === name));
   const deps: ToolServerDeps = {
-    ...{ tools, find, toolsKnown, gate, onEvent, maxOutputBytes, clean: options.clean, foreign: options.foreign },
+    ...{ tools, find, toolsKnown, gate, onEvent, measure, maxOutputBytes, clean: options.clean, foreign: options.foreign },
     check(tool, args) {
       if (checkArgs) return checkArgs(tool, args);
       return import('./sdk-server.ts').then((serve) => {

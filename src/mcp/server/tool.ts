@@ -115,6 +115,8 @@ export type CallContext = {
   readonly evaluatedPath: string | undefined;
   /** The caller; undefined for a client that cannot be asked and wants no log messages. */
   readonly mcp: McpCaller | undefined;
+  /** The trace context for a server behind the tool, if servers get it. */
+  readonly traceparent?: string | undefined;
 };
 
 /** What a connection can offer, before any session is known. */

@@ -11,7 +11,7 @@ import { withServerList } from '../agents/legacy-frames.ts';
 import type { ClientRequest } from '../boundary.ts';
 import type { Parts, ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
-import { errorPatches, toNative, toPublic } from '../rewrite.ts';
+import { contextPatches, errorPatches, toNative, toPublic } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
 import { restartShown } from '../turns/shown-history.ts';
 import { discardSession } from './close-session.ts';
@@ -64,7 +64,7 @@ function openAt(
       agent.forward(owned, {
         method: request.method,
         request,
-        patches: (mine) => [...native(mine), ...servers.patches(mine, request.method)],
+        patches: (mine) => [...native(mine), ...servers.patches(mine, request.method), ...contextPatches(proxy, agent, mine, request)],
         onFail(error) {
           servers.revoke();
           failed(error);

@@ -49,18 +49,22 @@ export const delegate: Delegate = async (proxy, parent, { agent, prompt }, signa
   const running = proxy.tools.attachments?.running;
   running?.add(delegation);
   parent.delegations.add(delegation);
+  const id = `delegated-${randomUUID()}`;
+  const ended = proxy.context.activity?.delegated(parent.delegation?.id ?? parent.publicId, id, agent);
   try {
-    const child = await opened(proxy, parent, target, { hear: view.hear, ...delegation }, taken);
+    const child = await opened(proxy, parent, target, { id, hear: view.hear, ...delegation }, taken);
     try {
       if (child.isClosed) throw new ToolFailure(usedByClient(target)); // a list in the same chunk as the answer may have shown it
       const stopReason = await turn(proxy, child, prompt, taken);
       view.over(stopReason !== 'cancelled');
+      ended?.(stopReason);
       return { agent, sessionId: child.nativeId, text: view.text(), stopReason };
     } finally {
       end(proxy, child);
     }
   } catch (error) {
     view.over(false);
+    ended?.(undefined);
     throw error;
   } finally {
     running?.delete(delegation);
@@ -90,7 +94,7 @@ function opened(
   proxy: ProxyParts,
   parent: Session,
   target: Agent,
-  delegation: Pick<DelegatedSession, 'hear' | 'cancel'>,
+  delegation: Pick<DelegatedSession, 'id' | 'hear' | 'cancel'>,
   signal: AbortSignal,
 ): Promise<Session> {
   const agent = proxy.pool.place(target, parent.cwd === undefined ? [] : [parent.cwd]);
@@ -141,7 +145,7 @@ function opened(
               // The client knows only the parent session, so requests appear there.
               const agents = [...(parent.delegation?.agents ?? []), parent.agent.name];
               const by = { openParams, roots: rootsFor(proxy, openParams), agentLocked: true };
-              const delegated = { ...delegation, agents, id: `delegated-${randomUUID()}` };
+              const delegated = { ...delegation, agents };
               const child = proxy.registry.openDelegated(parent, agent, nativeId, by, delegated);
               servers.bind(child);
               settleOpening(() => releaseEarly(proxy, agent, nativeId));
@@ -170,7 +174,9 @@ function turn(proxy: Parts<'context' | 'registry' | 'requests'>, child: Session,
       leave(proxy, child);
       abandon = proxy.context.clock.after(agent.spec.timeouts.cancelMs, () => over(() => resolve('cancelled')));
     };
-    agent.request('session/prompt', JSON.stringify({ sessionId, prompt: [{ type: 'text', text: prompt }] }), {
+    const traceparent = proxy.context.activity?.traceparent(child.delegation?.id ?? '');
+    const params = { sessionId, prompt: [{ type: 'text', text: prompt }], ...(traceparent !== undefined && { _meta: { traceparent } }) };
+    agent.request('session/prompt', JSON.stringify(params), {
       session: child,
       onFail: (error) => over(() => reject(new ToolFailure(error.message))),
       onAnswer(answer) {

@@ -151,6 +151,7 @@ export function createToolAttachments(
     foreign: gateway?.of,
     gate,
     onEvent,
+    measure: (call) => proxy().context.activity?.toolCalled(call),
     onUnserved,
     maxOutputBytes: options.maxOutputBytes ?? MAX_OUTPUT_BYTES,
     clean: options.clean,

@@ -10,7 +10,7 @@ import type { Patch } from '../../wire/writer.ts';
 import type { Agent, ForwardedCall } from '../agents/agent.ts';
 import type { ClientRequest } from '../boundary.ts';
 import type { Parts, ProxyParts } from '../parts.ts';
-import { passAnswer, toNative } from '../rewrite.ts';
+import { contextPatches, passAnswer, toNative } from '../rewrite.ts';
 import { agentByCommand } from '../sessions/change-agent.ts';
 import { announceOptions } from '../sessions/config-options.ts';
 import type { Session } from '../sessions/session.ts';
@@ -81,7 +81,9 @@ class PromptCall implements ForwardedCall {
 
   patches(frame: Frame): readonly Patch[] {
     const isRewritten = mayHoldResource(this.#proxy, frame) || this.#isDescribed(frame);
-    return isRewritten ? [...this.#native(frame), ...plainContent(this.#proxy, this.#session, frame)] : this.#native(frame);
+    const own = isRewritten ? [...this.#native(frame), ...plainContent(this.#proxy, this.#session, frame)] : this.#native(frame);
+    const traced = contextPatches(this.#proxy, this.#session.agent, frame, this.request);
+    return traced.length > 0 ? [...own, ...traced] : own;
   }
 
   /** Otherwise such a prompt was refused. */

@@ -11,7 +11,7 @@ const OWN_WORD = /^[a-z][a-z_/-]{0,39}$/;
 /** The method, if the protocol has it. */
 export const knownMethod = (method: string): string => (METHODS.has(method) ? method : OTHER);
 export const knownStopReason = (reason: string): string => (STOP_REASONS.has(reason) ? reason : OTHER);
-const ownWord = (word: string): string => {
+export const ownWord = (word: string): string => {
   const lower = word.toLowerCase();
   return OWN_WORD.test(lower) ? lower : OTHER;
 };

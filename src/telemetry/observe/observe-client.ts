@@ -52,7 +52,7 @@ export function observeClient({ counter, emit, now, prefix, agentOf }: ClientObs
       : undefined;
     emit({ type: 'request', at, id: prefix + id, method, sessionId, agent: agentOf(sessionId), parent });
   }
-  function answered(id: string, frame: Frame): void {
+  function answered(id: string, frame: Frame, isOwn: boolean): void {
     const one = pending.get(id);
     if (!one) return;
     pending.delete(id);
@@ -69,6 +69,7 @@ export function observeClient({ counter, emit, now, prefix, agentOf }: ClientObs
       sessionId,
       agent: agentOf(sessionId),
       error: isError ? (numberIn(frame, 'code') ?? 0) : undefined,
+      reason: isError && isOwn ? stringIn(frame, 'data', 'reason') : undefined,
       stopReason: isPrompt && !isError ? stringIn(frame, 'stopReason') : undefined,
       usage: isPrompt && !isError ? usageIn(frame) : undefined,
       tookMs: at - one.at,
@@ -102,10 +103,10 @@ export function observeClient({ counter, emit, now, prefix, agentOf }: ClientObs
       waitedMs: at - one.at,
     });
   }
-  function sentFrame(frame: Frame, patches: readonly Patch[]): void {
+  function sentFrame(frame: Frame, patches: readonly Patch[], isOwn = false): void {
     if (frame.kind === 'notification') {
       if (awaited.size > 0 && frame.method === 'session/update') updated(sentSession(frame, patches));
-    } else if (frame.kind === 'response') answered(patchedId(frame, patches) ?? '', frame);
+    } else if (frame.kind === 'response') answered(patchedId(frame, patches) ?? '', frame, isOwn);
     else askedClient(patchedId(frame, patches) ?? '', frame, sentSession(frame, patches));
   }
 
@@ -130,7 +131,7 @@ export function observeClient({ counter, emit, now, prefix, agentOf }: ClientObs
       if (!isWithId && !line.startsWith(OWN_CANCEL)) return;
       const frame = parseLine(line);
       if (!frame) return;
-      if (isWithId) sentFrame(frame, NO_PATCHES);
+      if (isWithId) sentFrame(frame, NO_PATCHES, true);
       else endAsked(String(numberIn(frame, 'requestId')), () => 'cancelled');
     },
     refused: counter.refused,

@@ -12,3 +12,6 @@ export function readTraceparent(text: string | undefined, state?: string | undef
   const isSampled = (Number.parseInt(flags, 16) & 1) === 1;
   return { traceId, spanId, isSampled, ...(state !== undefined && state.length <= MAX_STATE && { state }) };
 }
+
+export const writeTraceparent = ({ traceId, spanId, isSampled }: TraceContext): string =>
+  `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;

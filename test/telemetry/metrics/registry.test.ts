@@ -64,7 +64,7 @@ describe('the registry', () => {
 });
 
 describe('labels', () => {
-  const about = { at: 0, id: 'x', sessionId: 's', agent: 'claude', usage: undefined, tookMs: 1000 };
+  const about = { at: 0, id: 'x', sessionId: 's', agent: 'claude', usage: undefined, reason: undefined, tookMs: 1000 };
 
   test.each([
     ['session/new', 'session/new'],
@@ -99,7 +99,7 @@ describe('labels', () => {
   test('a start after a failure is a restart, the one after it is not', () => {
     const registry = createRegistry();
     const count = countEvents(registry);
-    const start = (n: number) => count({ type: 'agent-start', at: 0, start: n, agent: 'claude', transport: 'process' });
+    const start = (n: number) => count({ type: 'agent-start', at: 0, start: n, agent: 'claude', transport: 'process', prefix: '' });
     start(0);
     count({ type: 'agent-failed', at: 0, start: undefined, agent: 'claude', reason: 'exited' });
     start(1);

@@ -1,0 +1,100 @@
+// Telemetry of one client and its agents: their observers, and what the proxy reports.
+
+import type { Observer } from '../../wire/observer.ts';
+import { stringIn } from '../../wire/scanner/large-frame.ts';
+import type { Patch } from '../../wire/writer.ts';
+import type { Activity } from '../activity.ts';
+import type { Emit, TraceContext } from '../events.ts';
+import type { Registry } from '../metrics/registry.ts';
+import { tracePatches } from '../traces/inject.ts';
+import { writeTraceparent } from '../traces/trace-context.ts';
+import { createFrameCounter, observeAgent } from './count-frames.ts';
+import { observeClient } from './observe-client.ts';
+
+export type ConnectionTelemetry = {
+  /** For each connection: that of the client, and those of its agents, by process. */
+  observer(side: 'editor' | 'agent', name: string): Observer & { readonly down?: (reason: string) => void };
+  /** `process` is the agent's name, with a number if the agent has several processes. Call the result when a remote agent is reached. */
+  agentStarting(process: string, transport: 'process' | 'remote'): () => void;
+  readonly activity: Activity;
+};
+
+export type ConnectionDeps = {
+  readonly registry: Registry;
+  readonly emit: Emit;
+  readonly now: () => number;
+  /** Numbers that no other part of this process gets. */
+  readonly nextNumber: () => number;
+  readonly agentOf: (sessionId: string | undefined) => string | undefined;
+  /** The trace context for agents and MCP servers; undefined if they do not get it. */
+  readonly contextFor: ((id: string) => TraceContext | undefined) | undefined;
+};
+
+const NO_PATCHES: readonly Patch[] = [];
+
+/** `claude#2` is a further process of `claude`. */
+const agentIn = (process: string): string => process.split('#')[0] as string;
+
+export function measureConnection({ registry, emit, now, nextNumber, agentOf, contextFor }: ConnectionDeps): ConnectionTelemetry {
+  const prefix = `${nextNumber()}/`;
+  /** By process. */
+  const starting = new Map<string, { readonly start: number; readonly at: number }>();
+  const begun = (process: string) => {
+    const start = starting.get(process);
+    starting.delete(process);
+    return start;
+  };
+  function traceparent(id: string): string | undefined {
+    const context = contextFor?.(id);
+    return context && writeTraceparent(context);
+  }
+  return {
+    observer(side, name) {
+      const counter = createFrameCounter(registry, side === 'editor' ? 'client' : 'agent');
+      if (side === 'editor') return observeClient({ counter, emit, now, prefix, agentOf });
+      return {
+        ...observeAgent(counter),
+        down(reason) {
+          const start = begun(name)?.start;
+          if (reason !== 'stopped') emit({ type: 'agent-failed', at: now(), start, agent: agentIn(name), reason });
+        },
+      };
+    },
+    agentStarting(process, transport) {
+      const [start, at] = [nextNumber(), now()];
+      starting.set(process, { start, at });
+      emit({ type: 'agent-start', at, start, agent: agentIn(process), transport, prefix });
+      return () => emit({ type: 'agent-connected', at: now(), start });
+    },
+    activity: {
+      agentReady(process) {
+        const at = now();
+        const start = begun(process);
+        if (start) emit({ type: 'agent-ready', at, start: start.start, agent: agentIn(process), tookMs: at - start.at });
+      },
+      toolCall(session, frame) {
+        const toolCallId = stringIn(frame, 'update', 'toolCallId');
+        if (toolCallId === undefined) return;
+        const [kind, status] = [stringIn(frame, 'update', 'kind'), stringIn(frame, 'update', 'status')];
+        emit({ type: 'tool-call', at: now(), session, toolCallId, kind, status });
+      },
+      toolCalled({ sessionId: session, agent, server, tool }) {
+        const id = `${prefix}tool-${nextNumber()}`;
+        emit({ type: 'tool', at: now(), id, session, agent, server, tool });
+        return {
+          traceparent: traceparent(id),
+          end: (outcome) => emit({ type: 'tool-end', at: now(), id, agent, outcome }),
+        };
+      },
+      delegated(session, id, agent) {
+        emit({ type: 'delegation', at: now(), id, session, agent });
+        return (stopReason) => emit({ type: 'delegation-end', at: now(), id, agent, stopReason });
+      },
+      patches(frame, requestId) {
+        const value = contextFor && traceparent(prefix + requestId);
+        return value === undefined ? NO_PATCHES : tracePatches(frame, value);
+      },
+      traceparent,
+    },
+  };
+}

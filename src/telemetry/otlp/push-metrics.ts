@@ -1,0 +1,39 @@
+// Sends all metrics at intervals. The values are cumulative: after a failure, the next push has everything.
+import type { Post } from './post.ts';
+
+export type MetricsPush = { close(withinMs: number): Promise<void> };
+
+export type PushOptions = {
+  readonly post: Post;
+  readonly everyMs: number;
+  readonly payload: () => object;
+  readonly onSent: () => void;
+  readonly onProblem: (why: string) => void;
+};
+
+export function pushMetrics({ post, everyMs, payload, onSent, onProblem }: PushOptions): MetricsPush {
+  let sending: Promise<void> | undefined;
+  let isProblemTold = false;
+  async function push(timeoutMs?: number): Promise<void> {
+    const posted = await post(payload(), timeoutMs);
+    if (posted.kind === 'accepted') {
+      isProblemTold = false;
+      return onSent();
+    }
+    if (!isProblemTold) onProblem(posted.why);
+    isProblemTold = true;
+  }
+  const timer = setInterval(() => {
+    // A slow collector is not asked again before it has answered.
+    sending ??= push().finally(() => {
+      sending = undefined;
+    });
+  }, everyMs);
+  timer.unref();
+  return {
+    async close(withinMs) {
+      clearInterval(timer);
+      if (!sending) await push(withinMs);
+    },
+  };
+}

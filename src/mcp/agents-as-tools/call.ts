@@ -80,7 +80,10 @@ async function problemIn(name: string, tool: ToolShape, args: JsonObject): Promi
   const schema = checks.get(name) ?? fromJsonSchema(tool.inputSchema);
   checks.set(name, schema);
   const { issues } = await schema['~standard'].validate(args);
-  return issues?.map(({ message, path = [] }) => [...path.map(String), message].join(' ')).join('; ');
+  const known = Object.keys(fields(tool.inputSchema.properties));
+  const unknown = Object.keys(args).filter((key) => !known.includes(key));
+  if (unknown.length > 0) return `${unknown.join(', ')} is unknown; it takes ${known.join(', ') || 'none'}`;
+  return issues?.map(({ message }) => message.replace(/^data\/?/, '').trim()).join('; ');
 }
 
 export function capabilitiesOf(server: Server, { mcpReq }: ServerContext): ClientCapabilities {
@@ -91,7 +94,10 @@ export function capabilitiesOf(server: Server, { mcpReq }: ServerContext): Clien
 export const hasTasks = (capabilities: ClientCapabilities): boolean =>
   fields(fields(capabilities).extensions)[TASKS_EXTENSION] !== undefined;
 
-/** Asks a client of the 2025 era. Its error is no consent. */
+/**
+ * Asks a client of the 2025 era. Its error is no consent. Over HTTP, the question goes out in the response to the call: a client need not have a
+ * stream for anything else.
+ */
 async function ask(
   server: Server,
   mcpReq: ServerContext['mcpReq'],
@@ -100,7 +106,8 @@ async function ask(
   withdrawn: AbortSignal,
 ): Promise<Reply | undefined> {
   if (!canAsk(capabilities, question)) return undefined;
-  const options = { timeout: ANSWER_MS, signal: AbortSignal.any([mcpReq.signal, withdrawn]) };
+  const signal = AbortSignal.any([mcpReq.signal, withdrawn]);
+  const options = { timeout: ANSWER_MS, signal, relatedRequestId: mcpReq.id };
   try {
     if (question.kind === 'roots') return { ...(await server.listRoots(undefined, options)) };
     if (question.kind === 'url') {
@@ -108,8 +115,8 @@ async function ask(
       return { ...(await mcpReq.elicitInput({ mode: 'url', message, url, elicitationId }, options)) };
     }
     return { ...(await mcpReq.elicitInput(formOf(question), options)) };
-  } catch {
-    return NO_REPLY;
+  } catch (error) {
+    return signal.aborted ? NO_REPLY : { ...NO_REPLY, problem: error instanceof Error ? error.message : String(error) };
   }
 }
 

@@ -67,9 +67,10 @@ export function createTools({ agents, kept, cwd }: ToolDeps): Readonly<Record<To
     const handlers: TurnHandlers = { ...operation(call, notes), signal: call.signal, progress: call.progress, permission };
     async function permission(request: Parameters<TurnHandlers['permission']>[0], signal: AbortSignal): Promise<string | undefined> {
       const reply = await call.ask({ kind: 'permission', request }, signal);
-      if (reply !== undefined) return chosenOption(reply, request.options);
-      notes.push(`rejected, because this client cannot ask its user: ${request.text.split('\n')[0]}`);
-      return refusalIn(request.options);
+      const [about] = request.text.split('\n');
+      if (reply === undefined) notes.push(`rejected, because this client cannot ask its user: ${about}`);
+      if (typeof reply?.problem === 'string') notes.push(`rejected, because this client gave no answer (${reply.problem}): ${about}`);
+      return reply === undefined ? refusalIn(request.options) : chosenOption(reply, request.options);
     }
     if (session.isRunning && kept.last(sessionId)?.endedAt === undefined) {
       // The turn that runs keeps its place; the agent's answer says that the session is busy.
@@ -197,6 +198,8 @@ function operation(call: Call, notes: string[]): OperationHandlers {
     async elicit(params, signal) {
       const question = elicitationOf(params);
       const reply = 'unsupported' in question ? undefined : await call.ask(question, signal);
+      if (typeof reply?.problem === 'string')
+        notes.push(`this client gave no answer (${reply.problem}) to a question of the agent: ${String(params.message)}`);
       if (reply !== undefined) return elicitationReply(reply);
       const reason =
         'unsupported' in question ? question.unsupported : `this client shows no ${question.kind === 'url' ? 'URLs' : 'forms'}`;

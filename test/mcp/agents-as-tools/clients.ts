@@ -110,8 +110,39 @@ function clientOf(client: Client1 | Client2, send: (name: string, args: Json, op
   };
 }
 
-/** Reads events until one satisfies `isLast`; returns them with their ids. */
-export async function eventsUntil(response: Response, isLast: (message: Json) => boolean): Promise<{ id: string; message: Json }[]> {
+/** Requests of the 2025 era over HTTP, below the SDK: it reads streams by itself. */
+export function raw({ url, token }: Address) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  return (init: {
+    readonly session?: string | undefined;
+    readonly body?: Json;
+    readonly more?: Readonly<Record<string, string>>;
+    readonly signal?: AbortSignal;
+  }) =>
+    fetch(url, {
+      method: init.body === undefined ? 'GET' : 'POST',
+      headers: { ...headers, ...(init.session !== undefined && { 'mcp-session-id': init.session }), ...init.more },
+      ...(init.body !== undefined && { body: JSON.stringify({ jsonrpc: '2.0', ...init.body }) }),
+      ...(init.signal && { signal: init.signal }),
+    });
+}
+
+/** Opens a connection; returns its id. */
+export async function handshake(request: ReturnType<typeof raw>, capabilities: Json = {}): Promise<string> {
+  const params = { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 'raw', version: '0' } };
+  const opened = await request({ body: { id: 0, method: 'initialize', params } });
+  await opened.text();
+  const session = opened.headers.get('mcp-session-id') ?? '';
+  await (await request({ session, body: { method: 'notifications/initialized' } })).text();
+  return session;
+}
+
+/** Reads events until one satisfies `isLast`; returns them with their ids. `reply` answers requests. */
+export async function eventsUntil(
+  response: Response,
+  isLast: (message: Json) => boolean,
+  reply: (request: Json) => Promise<void> = async () => {},
+): Promise<{ id: string; message: Json }[]> {
   const found: { id: string; message: Json }[] = [];
   let text = '';
   const decoder = new TextDecoder();
@@ -124,6 +155,7 @@ export async function eventsUntil(response: Response, isLast: (message: Json) =>
       if (data === undefined || data.trim() === '') continue;
       const message = JSON.parse(data);
       found.push({ id: /^id: ?(.+)$/m.exec(event)?.[1] ?? '', message });
+      if (message.method !== undefined && message.id !== undefined) await reply(message);
       if (isLast(message)) return found;
     }
   }

@@ -22,7 +22,16 @@ describe.each([...CLIENTS, ...AT_DAEMON])('SDK $line on $way', (kind) => {
       expect(Object.keys(annotations)).toEqual(expect.arrayContaining(['readOnlyHint', 'destructiveHint', 'openWorldHint']));
     }
     await expect(call('no_such_tool')).rejects.toMatchObject({ code: -32602 });
-    expect(await call('prompt', {})).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('session_id') }] });
+    const failures = [
+      [{}, "must have required property 'session_id'"],
+      [{ session_id: 5 }, 'session_id must be string'],
+      [{ session_id: 's', agent: 'a' }, 'agent is unknown; it takes session_id, prompt, content'],
+    ] as const;
+    for (const [args, problem] of failures)
+      expect(await call('prompt', args)).toMatchObject({
+        isError: true,
+        content: [{ text: `The arguments of prompt are not valid: ${problem}` }],
+      });
     expect(((await client.listPrompts()) as Json).prompts[0].name).toBe('delegate');
     expect(((await client.listResourceTemplates()) as Json).resourceTemplates.map(({ uriTemplate }: Json) => uriTemplate)).toEqual([
       'session://{session_id}',

@@ -6,7 +6,7 @@ import type { Client as ModernClient } from '@modelcontextprotocol/client';
 import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect } from 'vitest';
 import { fixture, type Json, type Stage, SWITCHBOARD, test } from '../../e2e/harness.ts';
-import { type Address, CLIENTS, connect, eventsUntil, startHttp } from './clients.ts';
+import { CLIENTS, connect, eventsUntil, handshake, raw, startHttp } from './clients.ts';
 
 const versatile = (stage: Stage) => ['--config', stage.writeConfig({ all: fixture('versatile', 'all') })];
 const never = (stage: Stage) => `until ${path.join(stage.dir, 'never')}`;
@@ -130,31 +130,10 @@ test.for(['stdio', 'http'] as const)(
   },
 );
 
-/** Requests of the 2025 era over HTTP, below the SDK: it reads streams by itself. */
-function raw({ url, token }: Address) {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-  return (init: {
-    readonly session?: string | undefined;
-    readonly body?: Json;
-    readonly more?: Readonly<Record<string, string>>;
-    readonly signal?: AbortSignal;
-  }) =>
-    fetch(url, {
-      method: init.body === undefined ? 'GET' : 'POST',
-      headers: { ...headers, ...(init.session !== undefined && { 'mcp-session-id': init.session }), ...init.more },
-      ...(init.body !== undefined && { body: JSON.stringify({ jsonrpc: '2.0', ...init.body }) }),
-      ...(init.signal && { signal: init.signal }),
-    });
-}
-
 test('a client that loses its connection in a turn reads on from Last-Event-ID, and finds the turn', async ({ stage }) => {
   const address = await startHttp(stage, versatile(stage));
   const request = raw(address);
-  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '0' } };
-  const opened = await request({ body: { id: 0, method: 'initialize', params } });
-  const session = opened.headers.get('mcp-session-id') ?? '';
-  await opened.text();
-  await (await request({ session, body: { method: 'notifications/initialized' } })).text();
+  const session = await handshake(request);
   const call = async (id: number, name: string, args: Json): Promise<Json> => {
     const response = await request({ session, body: { id, method: 'tools/call', params: { name, arguments: args } } });
     return (await eventsUntil(response, (message) => message.id === id)).at(-1)?.message.result.structuredContent;
@@ -179,6 +158,37 @@ test('a client that loses its connection in a turn reads on from Last-Event-ID, 
   // A session id is of no use without the token.
   expect((await raw({ ...address, token: 'x'.repeat(40) })({ session, body: { id: 9, method: 'ping' } })).status).toBe(401);
   expect((await request({ session: 'other', body: { id: 9, method: 'ping' } })).status).toBe(404);
+});
+
+test('a client without a stream for requests of the server is asked in the response to its call', async ({ stage }) => {
+  const policy = { version: 1, default: 'ask' };
+  const config = stage.writeConfig({ all: fixture('versatile', 'all') }, { policy });
+  const request = raw(await startHttp(stage, ['--config', config]));
+  const session = await handshake(request, { roots: {}, elicitation: {} });
+  const asked: string[] = [];
+  const call = async (id: number, name: string, args: Json, answers: Readonly<Record<string, Json>>): Promise<Json> => {
+    const response = await request({ session, body: { id, method: 'tools/call', params: { name, arguments: args } } });
+    const reply = async ({ id: asking, method }: Json) => {
+      asked.push(method);
+      await (await request({ session, body: { id: asking, ...answers[method] } })).text();
+    };
+    const events = await eventsUntil(response, (message) => message.method === undefined, reply);
+    return events.at(-1)?.message.result.structuredContent;
+  };
+  const roots = { result: { roots: [{ uri: `file://${stage.cwd}` }] } };
+  const { session_id, cwd } = await call(1, 'start_session', {}, { 'roots/list': roots });
+  expect(cwd).toBe(stage.cwd);
+  const allowed = { result: { action: 'accept', content: { answer: 'Allow' } } };
+  const turn = await call(2, 'prompt', { session_id, prompt: 'tidy' }, { 'elicitation/create': allowed });
+  expect(turn.text).toBe('outcome: yes');
+  expect(asked).toEqual(['roots/list', 'elicitation/create']);
+  // The client's error is a refusal, and the result says so.
+  const failed = { error: { code: -32603, message: 'the window is closed' } };
+  const refused = await call(3, 'prompt', { session_id, prompt: 'tidy' }, { 'elicitation/create': failed });
+  expect(refused).toMatchObject({
+    text: 'outcome: no',
+    notes: [expect.stringContaining('gave no answer (the window is closed): Agent all asks')],
+  });
 });
 
 test('over HTTP it requires its token, and refuses other hosts and origins', async ({ stage }) => {

@@ -74,7 +74,8 @@ const declarations = declare('index.d.ts');
 // Separate and as small as possible: agents start one per session.
 await build({ ...options, entryPoints: { 'mcp-shim': 'src/mcp/transports/shim.ts' }, sourcemap: false, minify: true });
 await build({ ...options, entryPoints: { 'sandbox-bridge': 'src/sandbox/network/bridge.ts' }, sourcemap: false, minify: true });
-await build({ ...options, banner, entryPoints: { 'demo-agent': 'src/demo/main.ts' } });
+// Mostly the ACP SDK, whose code nobody debugs here.
+await build({ ...options, banner, entryPoints: { 'demo-agent': 'src/demo/main.ts' }, sourcemap: false, minify: true });
 const { metafile } = await build({
   ...options,
   banner,
@@ -92,6 +93,9 @@ await build({
   splitting: true,
   chunkNames: 'lib/[name]-[hash]',
   sourcemap: false,
+  // Names stay for stack traces. Short lines, because Node prints the line of an uncaught error.
+  minifyWhitespace: true,
+  lineLimit: 200,
 });
 loadLater(outdir);
 loadLater(path.join(outdir, 'lib'));

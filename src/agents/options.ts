@@ -156,7 +156,7 @@ const optional = z
     unsupported_content: z
       .enum(['refuse', 'describe'])
       .describe(
-        'What becomes of images and audio in a prompt that the agent does not support. `refuse`: the prompt fails with an error that names the capability. `describe`: the agent gets a link, or a line of text that says what it does not see.',
+        'What becomes of images and audio in a prompt that the agent does not support. `refuse`: the prompt fails with an error that names the capability. `describe`: the agent gets a link, or a line of text that says what it does not see, and `initialize` announces images and audio.',
       )
       .meta({ default: unsupportedContent }),
     on_stall: z

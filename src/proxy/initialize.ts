@@ -1,9 +1,9 @@
 // One answer to initialize for all agents: from the capability cache, else after all of them have been asked.
-import type { AuthMethod } from '../acp/shapes.ts';
+import type { AuthMethod, InitializeResult } from '../acp/shapes.ts';
 import { type Handshake, parseHandshake } from '../agents/handshake.ts';
 import { isSame, isSelectedDialect, PLAIN } from '../dialects/select-dialect.ts';
 import { failure } from '../errors.ts';
-import { type Answered, BASELINE, mergeInitialize, repointed, withBridges } from '../router/capabilities.ts';
+import { type Answered, BASELINE, mergeInitialize, repointed, withBridges, withMedia } from '../router/capabilities.ts';
 import { capabilityKey } from '../store/capability-cache.ts';
 import type { Frame } from '../wire/frame.ts';
 import { memberAt } from '../wire/json-path.ts';
@@ -93,16 +93,24 @@ function downgrade(capabilities: Record<string, unknown>): Record<string, unknow
 
 function singleAnswer(proxy: Parts<'context' | 'pool' | 'tools'>, agent: Agent): string {
   if (!agent.handshake) return JSON.stringify({ ...mergeInitialize([], proxy.context), agentCapabilities: BASELINE.agentCapabilities });
-  const { text, result } = agent.handshake;
+  const { text } = agent.handshake;
+  const result = announced(agent, agent.handshake.result);
   const isRepointed = result.authMethods?.some(isTerminal);
   const isBridged = hasBridges(proxy, agent);
-  if (!isRepointed && !isBridged) return text;
+  if (!isRepointed && !isBridged && result === agent.handshake.result) return text;
   const { agentCapabilities, authMethods } = result;
   return JSON.stringify({
     ...result,
     ...(isRepointed && authMethods && { authMethods: offered(proxy, authMethods).map((method) => repointed(agent.name, method)) }),
     ...(isBridged && { agentCapabilities: { ...agentCapabilities, mcpCapabilities: withBridges(agentCapabilities?.mcpCapabilities) } }),
   });
+}
+
+/** A client must be able to attach the images and audio that `unsupported_content` has described to the agent. */
+function announced({ spec, handshake, unsupportedMedia }: Agent, result: InitializeResult): InitializeResult {
+  if (spec.unsupportedContent !== 'describe' || (handshake && unsupportedMedia.length === 0)) return result;
+  const { agentCapabilities } = result;
+  return { ...result, agentCapabilities: { ...agentCapabilities, promptCapabilities: withMedia(agentCapabilities?.promptCapabilities) } };
 }
 
 function mergedAnswer(proxy: Parts<'context' | 'pool' | 'tools'>): string {
@@ -125,7 +133,7 @@ export function answeredAgents(proxy: Parts<'pool' | 'tools'>): readonly Answere
   return proxy.pool.all().flatMap((agent) => {
     const { name, title, handshake, isStarted } = agent;
     if (!handshake && !isStarted) return [];
-    return [{ name, title, result: handshake?.result ?? BASELINE, hasBridges: hasBridges(proxy, agent) }];
+    return [{ name, title, result: announced(agent, handshake?.result ?? BASELINE), hasBridges: hasBridges(proxy, agent) }];
   });
 }
 

@@ -74,6 +74,9 @@ export function mergeInitialize(agents: readonly Answered[], self: Self): Initia
 /** An agent's MCP capabilities, with bridges for the rest. */
 export const withBridges = (mcpCapabilities: unknown): Capabilities => ({ ...objectOf(mcpCapabilities), http: true, sse: true, acp: true });
 
+/** An agent's prompt capabilities, if the proxy describes to it the images and audio that it does not support. */
+export const withMedia = (promptCapabilities: unknown): Capabilities => ({ ...objectOf(promptCapabilities), image: true, audio: true });
+
 /** Whether an agent offers a capability path such as `sessionCapabilities.close`. */
 export function offers(result: InitializeResult | undefined, ...path: readonly string[]): boolean {
   let value: unknown = result?.agentCapabilities;

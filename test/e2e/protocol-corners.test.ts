@@ -63,6 +63,15 @@ describe.for(COUNTS)('with %s', ([count]) => {
       expect((await agent.got('session/prompt')).msg.params.prompt).toEqual([PIXEL, SOUND]);
     });
 
+    test('is announced in initialize where it is described', async ({ stage }) => {
+      const agent = stage.agent('left', withPrompt({ embeddedContext: true }));
+      const left = { ...agent.server, unsupported_content: 'describe' };
+      const right = { ...stage.agent('right', withPrompt({ image: true })).server, unsupported_content: 'describe' };
+      const client = stage.proxy(count === 'one agent' ? { left } : { left, right });
+      const { agentCapabilities } = await hello(client);
+      expect(agentCapabilities.promptCapabilities).toEqual({ image: true, audio: true, embeddedContext: true });
+    });
+
     test('is described in words where unsupported_content says so', async ({ stage }) => {
       const { agent, client } = await setUp(stage, count, { traits: withPrompt({}), settings: { unsupported_content: 'describe' } });
       const { id: sessionId } = await open(client, stage.cwd);

@@ -66,9 +66,12 @@ export async function readLayers(
   return { layers, files, notices };
 }
 
+/** Marks a policy inside a configuration file. */
+const INLINE = '#policy';
+
 async function textOf({ from, policy }: PolicySource, files: string[]): Promise<{ readonly file: string; readonly text: string }> {
   // The position inside the configuration file is unknown here, so lines count from the start of the policy.
-  if (typeof policy !== 'string') return { file: `${from}#policy`, text: JSON.stringify(policy, null, 1) };
+  if (typeof policy !== 'string') return { file: `${from}${INLINE}`, text: JSON.stringify(policy, null, 1) };
   const { file, text } = await readPolicyText(policy, path.dirname(from));
   files.push(file);
   return { file, text };
@@ -81,7 +84,7 @@ export function usable(name: Layer['name'], file: string, text: string, before?:
   throw new SetupFailure(
     'POLICY_INVALID',
     ['the policy is not usable', ...problems.map(renderProblem)].join('\n'),
-    `check it: switchboard policy check ${file}`,
+    `check it: switchboard ${file.endsWith(INLINE) ? `config validate ${file.slice(0, -INLINE.length)}` : `policy check ${file}`}`,
   );
 }
 

@@ -34,7 +34,7 @@ test('it lists the same login methods as `auth`', async () => {
   const home = withAgents();
   expect(await home.quick(['agents', 'test', 'login'])).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/logins +tty \(In a term/),
+    stdout: expect.stringMatching(/logins +tty \(In a terminal\); to log in, run: switchboard auth login$/m),
   });
   expect(await home.quick(['auth', 'login'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/^tty +terminal +In a term/m) });
 });
@@ -48,7 +48,7 @@ test.each([
   home.write(home.userFile, { agent_servers: { one: fixture('acts-unasked', 'one', ...flags) } });
   const { code, stdout } = await home.run(['agents', 'test', 'one', '--probe']);
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(`probe         ${wanted}`) });
-  expect(stdout).toContain('permission    not known');
+  expect(stdout).toContain('permission    not known\n'); // no advice to probe what was just probed
 });
 
 test('it says of a known agent whether it asks', async () => {

@@ -129,15 +129,16 @@ function describe({ agent, ok, startMs, result, error, dialect, sandbox, asks, p
       ...stderrOf(error).map((line) => `  | ${line}`),
     ].join('\n');
   const info = result?.agentInfo;
-  const methods = result?.authMethods ?? [];
+  const methods = (result?.authMethods ?? []).map((method) => `${method.id} (${method.name})`);
+  const unknown = probe ? 'not known' : `not known; to find out, run: switchboard agents test ${agent} --probe`;
   return [
     `${agent}: ok, initialized in ${startMs} ms`,
     `  name          ${info ? `${info.title ?? info.name} ${info.version ?? ''}`.trim() : 'unnamed'}`,
     `  capabilities  ${offered(result?.agentCapabilities ?? {}).join(', ') || 'baseline'}`,
     ...(dialect ? [`  dialect       ${dialect.dialect}, framing ${dialect.framing}`] : []),
-    `  logins        ${methods.map((method) => `${method.id} (${method.name})`).join(', ') || 'none'}`,
+    `  logins        ${methods.length === 0 ? 'none' : `${methods.join(', ')}; to log in, run: switchboard auth ${agent}`}`,
     ...(sandbox ? [`  sandbox       ${sandbox}`] : []),
-    `  permission    ${asks ? asksText(asks) : `not known; to find out, run: switchboard agents test ${agent} --probe`}`,
+    `  permission    ${asks ? asksText(asks) : unknown}`,
     ...(probe ? [`  probe         ${describeProbe(probe)}`] : []),
   ].join('\n');
 }

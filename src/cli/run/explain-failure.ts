@@ -5,6 +5,7 @@ import { ClientError, DETAIL_CHARACTERS, withDetail } from '../../client/client-
 import { withoutControls } from '../../control-characters.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import { CommandFailure } from '../failure.ts';
+import type { Approval } from './approve.ts';
 import type { TurnFacts } from './turns.ts';
 
 const EXIT = { failed: 1, timeout: 3, unavailable: 7 } as const;
@@ -20,9 +21,9 @@ type Data = {
   readonly cause?: { readonly reason?: unknown; readonly message?: unknown } | null;
 };
 
-/** The message of this one says what to do. */
-const PROMPT_LATE = 'prompt_timeout';
-const LATE: readonly unknown[] = ['no_initialize', 'no_session', PROMPT_LATE];
+const LATE: readonly unknown[] = ['no_initialize', 'no_session', 'prompt_timeout'];
+/** The messages of these say what to do, and a test of the agent would only repeat them. */
+const EXPLAINED: readonly unknown[] = ['prompt_timeout', 'no_initialize', 'not_startable', 'not_reachable', 'agent_version'];
 const ABSENT: readonly unknown[] = ['not_startable', 'not_reachable', 'backing-off', 'crash-loop', 'stopped'];
 
 /**
@@ -52,7 +53,7 @@ export function describeFailure(error: unknown, requestedAgent: string, redact: 
   const code = exitCodeOf(data);
   const isAgent = code !== EXIT.failed || data.reason === 'agent_exited';
   const hint = isAgent ? `to find out why, run: switchboard agents test ${agent}` : 'run with -o jsonl to see every frame';
-  const isHintEnough = data.reason === PROMPT_LATE || message.includes(`switchboard agents test ${agent}`);
+  const isHintEnough = EXPLAINED.includes(data.cause?.reason ?? data.reason) || message.includes(`switchboard agents test ${agent}`);
   return new CommandFailure(code, redact(text), isHintEnough ? undefined : hint);
 }
 
@@ -84,11 +85,21 @@ export type Refused = {
   decided(entry: Pick<AuditEntry, 'verdict' | 'summary' | 'why' | 'mode' | 'outcome' | 'option' | 'answeredBy'>): void;
 };
 
-const HINT =
+const UNAPPROVED =
   'without a terminal, a policy or --approve must allow this: use --policy FILE with a rule such as "edit($cwd/**)", set "policy" in the configuration, or use --approve all';
+const HINTS: Readonly<Record<Approval, string>> = {
+  none: UNAPPROVED,
+  reads: UNAPPROVED,
+  inside: '--yolo approves only what stays in the working directory; a policy or --approve all must allow this',
+  all: 'the agent offers no option that allows it',
+};
 
 /** `say` redacts its text; `facts` learn what decides the exit code. */
-export function createRefused(say: (text: string) => void, facts: Pick<TurnFacts, 'isRefused' | 'isViolation'>): Refused {
+export function createRefused(
+  say: (text: string) => void,
+  facts: Pick<TurnFacts, 'isRefused' | 'isViolation'>,
+  approval: Approval,
+): Refused {
   let isHinted = false;
   const tell = (what: string, why?: string) => {
     say(`denied: ${withoutControls(what)}${why === undefined ? '' : `; ${withoutControls(why)}`}`);
@@ -98,7 +109,7 @@ export function createRefused(say: (text: string) => void, facts: Pick<TurnFacts
       const { toolCall } = (params ?? {}) as { toolCall?: { title?: unknown; kind?: unknown } };
       facts.isRefused = true;
       tell(typeof toolCall?.title === 'string' ? toolCall.title : 'a permission request');
-      if (!isHinted) say(HINT);
+      if (!isHinted) say(HINTS[approval]);
       isHinted = true;
     },
     decided({ verdict, summary, why, mode, outcome, option, answeredBy }) {

@@ -67,7 +67,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
   const prompts = createPrompts();
   const heldBack = createHeldBack((text) => prompts.show(text, (shown) => notice(shown.trimEnd())));
   const facts = createTurnFacts();
-  const refused = createRefused((text) => notice(proxy.secrets.redact(text)), facts);
+  const refused = createRefused((text) => notice(proxy.secrets.redact(text)), facts, approval);
   const print = (text: string) => prompts.show(text, (shown) => void process.stdout.write(shown));
   const mirror = createFrameMirror({
     write: (line) => print(`${line}\n`),

@@ -124,7 +124,7 @@ test('a failing agent is part of the comparison, and the command exits with its 
   const { code, stdout } = await home.run(['compare', '--config', 'given.json', 'crash'], { FIXTURE_DIR: home.tmp });
   expect(code).toBe(7);
   expect(stdout).toContain('== good ==\nBuilder here.');
-  expect(stdout).toMatch(/== absent ==\nAgent "absent" did not start: .*\n {2}to find out why, run: switchboard agents test absent/);
+  expect(stdout).toMatch(/== absent ==\nAgent "absent" did not start: .*or install the agent\n\n/);
   expect(stdout).toMatch(/^absent +failed +0 +0$/m);
   expect(stdout).toMatch(/== dies ==\nAgent "dies" exited/);
 });

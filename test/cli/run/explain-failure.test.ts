@@ -1,7 +1,7 @@
 // How `run` reports an error: a message, a hint, and an exit code that depends on the error's `data`, not on its message.
 import { expect, test } from 'vitest';
 import { CommandFailure } from '../../../src/cli/failure.ts';
-import { describeFailure } from '../../../src/cli/run/explain-failure.ts';
+import { createRefused, describeFailure } from '../../../src/cli/run/explain-failure.ts';
 import { ClientError } from '../../../src/client/client-error.ts';
 
 function told(message: string, data?: unknown, code = -32603): CommandFailure {
@@ -21,6 +21,27 @@ test.each([
 test('a prompt that exceeds its limit is a timeout, and its message is hint enough', () => {
   const failure = told('too long', { reason: 'prompt_timeout', agent: 'mine', retryable: true });
   expect([failure.exitCode, failure.hint]).toEqual([3, undefined]);
+});
+
+test.each(['no_initialize', 'not_startable', 'not_reachable', 'agent_version'])(
+  'the message of %s says what to do: no test of the agent is advised',
+  (reason) => {
+    expect(told('Check "command"', { reason, agent: 'mine', retryable: false }).hint).toBeUndefined();
+    expect(told('soon', { reason: 'backing-off', retryable: true, cause: { reason, message: 'Check "command"' } }).hint).toBeUndefined();
+  },
+);
+
+test.each([
+  ['none', 'use --policy FILE'],
+  ['reads', 'or use --approve all'],
+  ['inside', '--yolo approves only what stays in the working directory; a policy or --approve all must allow this'],
+  ['all', 'the agent offers no option that allows it'],
+] as const)('what was refused under --approve %s gets advice once: %s', (approval, advice) => {
+  const said: string[] = [];
+  const refused = createRefused((text) => said.push(text), { isRefused: false, isViolation: false }, approval);
+  refused.unanswered({ toolCall: { title: 'Edit' } });
+  refused.unanswered({ toolCall: { title: 'Run' } });
+  expect(said).toEqual(['denied: Edit', expect.stringContaining(advice), 'denied: Run']);
 });
 
 test("the agent's text is redacted, truncated and not repeated", () => {

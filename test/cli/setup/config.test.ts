@@ -57,6 +57,9 @@ test('validate also checks the policy, as `policy check` does', async () => {
   const broken = await home.run(['config', 'validate']);
   expect(broken).toMatchObject({ code: 6, stdout: '', stderr: expect.stringContaining(`${policy}:2:1: `) });
   expect(broken.stderr).toContain(`check it: switchboard policy check ${policy}`);
+  home.write(own, { ...AGENTS, policy: { version: 1, alow: [] } });
+  expect((await home.run(['run', 'hi'])).stderr).toContain(`check it: switchboard config validate ${own}\n`);
+  home.write(own, { ...AGENTS, policy: 'mine.yaml' });
   home.write(policy, 'version: 1\nallow: ["execute(git status)"]\n');
   home.write('switchboard.json', { policy: 'theirs.yaml' });
   const { code, stdout, stderr } = await home.run(['config', 'validate']);

@@ -49,6 +49,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'everything'>> = {
   ],
   attach: ['proxy', 'store', 'router', 'acp', 'wire'], // many clients on the sessions of one proxy
   setup: ['config', 'agents', 'redaction'],
+  registry: [], // an index that is not trusted, archives and packages -> folders of programs
   config: ['agents', 'sandbox', 'dialects', 'mcp', 'policy', 'redaction', 'audit', 'store', 'telemetry', 'wire'], // it composes the option schemas that each of them owns
   client: ['acp', 'wire'],
   mcp: ['client', 'processes', 'acp', 'wire'], // agents-as-tools serves the sessions of the built-in client

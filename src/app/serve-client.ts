@@ -70,11 +70,12 @@ export type Served = {
   readonly isPinned: boolean;
 };
 
-/** A network client. */
+/** A client of a daemon. */
 export type Guest = {
-  readonly scope: ClientScope;
+  /** Limits a network client. */
+  readonly scope?: ClientScope | undefined;
   /** Whose sessions it sees; undefined: all. */
-  readonly principal: string | undefined;
+  readonly principal?: string | undefined;
   /** Several clients share the connection. */
   readonly multiplexer?: Multiplexer | undefined;
   /** The one agent that it uses, with its files and terminals served here; undefined: all agents of the configuration. */
@@ -114,8 +115,8 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
   const mark = newMark();
   const name = number === 0 ? String(process.pid) : `${process.pid}-${number}`;
   const visible = guest?.principal === undefined ? log : ownSessions(log, guest.principal);
-  const mayRecord =
-    guest && !guest.scope.isOwner ? (sessionId: string) => !guest.scope.isObserver && visible.records().has(sessionId) : undefined;
+  const scope = guest?.scope;
+  const mayRecord = scope && !scope.isOwner ? (sessionId: string) => !scope.isObserver && visible.records().has(sessionId) : undefined;
   const measured = telemetry?.connection(() => stateOf(connection));
   const extraObservers = [
     ...(extraObserver ? [extraObserver] : []),
@@ -169,7 +170,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     report: (text, level) => diagnostics.log(level ?? 'warn', text),
     clock: systemClock,
     log: visible,
-    scope: guest?.scope,
+    scope,
     multiplexer: guest?.multiplexer,
     cache,
     scanner,

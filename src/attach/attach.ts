@@ -138,6 +138,7 @@ function replay({ deps }: Hub, client: AttachedClient, session: LiveSession): vo
 function add(client: AttachedClient, session: LiveSession): void {
   session.attached.add(client);
   client.sessions.add(session);
+  if (client.isToldAll) client.aware.add(session);
   if (isLesser(client, session.proxy)) session.lesser.add(client);
   if (!isController(client)) return;
   session.stopGrace?.();

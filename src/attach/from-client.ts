@@ -157,7 +157,7 @@ export function promptBegan(proxy: SharedProxy, id: string, { bytes, body }: Fra
   const list = memberAt(bytes, body, 'prompt');
   for (const block of list ? elements(bytes, list.start) : [])
     showUpdate(session, `{"sessionUpdate":"user_message_chunk","content":${textOf(bytes, block)}}`, client);
-  notifyAware(session, { sessionUpdate: 'prompt_received', sentBy: String(client?.number) }, client);
+  notifyAware(session, { sessionUpdate: 'prompt_received', sentBy: String(client?.number) }, client?.isToldAll ? undefined : client);
 }
 
 function turnEnded(hub: Hub, session: LiveSession, { client, hasBegun }: Call, answer: Frame): void {
@@ -198,7 +198,7 @@ function notification(hub: Hub, client: AttachedClient, frame: Frame): void {
   cancelQuestions(session, client);
 }
 
-const promptsOf = (session: LiveSession): readonly Call[] =>
+export const promptsOf = (session: LiveSession): readonly Call[] =>
   [...session.proxy.calls.values()].filter((call) => call.session === session && call.method === 'session/prompt');
 
 /** A cancel ends the running turn and what its sender has queued. It tells the proxy which prompts are not the sender's. */

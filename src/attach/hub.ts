@@ -7,14 +7,14 @@ import type { OversizedFrame } from '../wire/connection.ts';
 import type { Frame } from '../wire/frame.ts';
 import type { FrameBatch } from '../wire/scanner/frame-batch.ts';
 import type { Refusal } from '../wire/scanner/strict-parse.ts';
-import { detachAll, endSession, releaseIfIdle } from './detach.ts';
-import { fromClient, promptBegan } from './from-client.ts';
+import { detach, detachAll, endSession, releaseIfIdle } from './detach.ts';
+import { findSession, fromClient, promptBegan, promptsOf } from './from-client.ts';
 import { batchFromProxy, fromProxy, proxyEnded } from './from-proxy.ts';
 import { clientGone, findAsked, serves } from './questions.ts';
 import type { AttachedClient, ClientPort, Hub, HubDeps, LiveSession, Principal, Question, SharedProxy } from './state.ts';
 
 export type HubEvents = {
-  connect(principal: Principal, port: ClientPort): AttachedClient;
+  connect(principal: Principal, port: ClientPort, isToldAll?: boolean): AttachedClient;
   fromClient(client: AttachedClient, frame: Frame): void;
   /** A line of a client that cannot be used. */
   refused(client: AttachedClient, refusal: Refusal): void;
@@ -30,6 +30,10 @@ export type HubEvents = {
   promptBegan(proxy: SharedProxy, id: string, frame: Frame): void;
   /** Whether a client takes a request for files or a new terminal. */
   serves(proxy: SharedProxy, sessionId: string, method: string): boolean;
+  /** The client leaves a session, as if its connection had ended. */
+  leave(client: AttachedClient, sessionId: string): void;
+  /** The open prompts of a session: those of the client by the ids that the proxy knows, and how many others there are. */
+  prompts(client: AttachedClient, sessionId: string): { readonly own: readonly string[]; readonly others: number };
   /** The open request that a client knows by this id. */
   asked(client: AttachedClient, id: string): Pick<Question, 'proxy' | 'proxyId'> | undefined;
   clients(): readonly AttachedClient[];
@@ -85,7 +89,7 @@ export function createHub(deps: HubDeps): HubEvents {
   }
 
   return {
-    connect(principal, port) {
+    connect(principal, port, isToldAll = false) {
       const proxy = proxyOf(principal);
       const client: AttachedClient = {
         number: ++count,
@@ -98,6 +102,7 @@ export function createHub(deps: HubDeps): HubEvents {
         capabilities: undefined,
         held: { frames: [], bytes: 0 },
         aware: new Set(),
+        isToldAll,
         isGone: false,
       };
       proxy.clients.add(client);
@@ -139,6 +144,16 @@ export function createHub(deps: HubDeps): HubEvents {
     proxyEnded: (proxy) => proxyEnded(hub, proxy),
     promptBegan,
     serves,
+    leave(client, sessionId) {
+      const session = [...client.sessions].find(({ id }) => id === sessionId);
+      if (session) detach(hub, client, session);
+    },
+    prompts(client, sessionId) {
+      const session = findSession(hub, client, sessionId);
+      const all = session ? promptsOf(session) : [];
+      const own = all.filter((call) => call.client === client).map(({ id }) => id);
+      return { own, others: all.length - own.length };
+    },
     asked: (client, id) => findAsked(hub, client, id),
     clients: () => [...hub.clients],
     sessions: () => [...hub.proxies.values()].flatMap(({ sessions }) => [...sessions.values()]),

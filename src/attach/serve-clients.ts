@@ -7,7 +7,7 @@ import type { TranscriptSource } from '../store/transcripts/transcript-source.ts
 import type { Sink, Source } from '../wire/byte-stream.ts';
 import { type Connection, createConnection } from '../wire/connection.ts';
 import type { Scanner } from '../wire/scanner/scanner.ts';
-import { createHub } from './hub.ts';
+import { createHub, type HubEvents } from './hub.ts';
 import { type AttachedClient, type HubDeps, LIMITS, type Principal, type ProxyPort, type SharedProxy } from './state.ts';
 
 export type Streams = { readonly input: Source; readonly output: Sink };
@@ -46,11 +46,14 @@ export type ServedClient = {
   close(): Promise<void>;
   /** The policy's decision about an open request, by the id that the client knows. */
   readonly evaluatedRequest: ProxyConnection['evaluatedRequest'];
+  readonly number: number;
+  leave(sessionId: string): void;
+  prompts(sessionId: string): ReturnType<HubEvents['prompts']>;
 };
 
 export type ServedClients = {
   /** Serves a client until its stream ends. `closed` tells the reason if the hub ends it. */
-  connect(streams: Streams, principal: Principal): ServedClient;
+  connect(streams: Streams, principal: Principal, isToldAll?: boolean): ServedClient;
   clients(): readonly ClientSummary[];
   /** Live sessions, and how many clients each has. */
   sessions(): readonly { readonly sessionId: string; readonly principal: string; readonly clients: number; readonly isRunning: boolean }[];
@@ -131,7 +134,7 @@ export function serveClients(options: ServeClientsOptions): ServedClients {
   }
 
   return {
-    connect({ input, output }, principal) {
+    connect({ input, output }, principal, isToldAll) {
       let finish = (_?: string) => {};
       const closed = new Promise<string | undefined>((resolve) => {
         finish = resolve;
@@ -155,14 +158,16 @@ export function serveClients(options: ServeClientsOptions): ServedClients {
           drain: () => hub.drained(client),
         },
       );
-      const client = hub.connect(principal, { ...connection.writer, end });
+      const client = hub.connect(principal, { ...connection.writer, end }, isToldAll);
       connections.set(client, connection);
       since.set(client, new Date().toISOString());
       const evaluatedRequest: ProxyConnection['evaluatedRequest'] = (id) => {
         const asked = hub.asked(client, id);
         return asked && sources.get(asked.proxy)?.evaluatedRequest(asked.proxyId);
       };
-      return { closed, close: async () => end(), evaluatedRequest };
+      const { number } = client;
+      const leave = (sessionId: string) => hub.leave(client, sessionId);
+      return { closed, close: async () => end(), evaluatedRequest, number, leave, prompts: (sessionId) => hub.prompts(client, sessionId) };
     },
     clients: () =>
       hub.clients().map((client) => ({

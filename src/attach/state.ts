@@ -45,6 +45,8 @@ export type AttachedClient = {
   held: { readonly frames: Frame[]; bytes: number } | undefined;
   /** Sessions whose updates of the experimental session/attach it gets. */
   readonly aware: Set<LiveSession>;
+  /** It gets these of every session, and learns of its own prompts too when the agent has them. */
+  readonly isToldAll: boolean;
   isGone: boolean;
 };
 

@@ -8,61 +8,70 @@ import type { ExtraObserver } from '../app/records.ts';
 import { type Config, managedPolicyFile, type PolicySource } from '../config/config.ts';
 import type { Connection } from '../proxy/api.ts';
 import type { Secrets } from '../redaction/redact.ts';
-import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import { inProcessPair } from '../transports/in-process.ts';
 import type { AcpOptions } from './acp.ts';
 import { reportCrashes } from './failure.ts';
 import { notice } from './output.ts';
 import { resolveConfig } from './resolve-config.ts';
 
-export type InProcessProxy = {
+/** Everything that the clients of this process share. */
+export type InProcess = {
   readonly config: Config;
   /** The configuration files. */
   readonly files: readonly string[];
   readonly stateDir: string;
   /** Redacts everything that is shown. */
   readonly secrets: Secrets;
-  readonly connection: Connection;
   /** The policy in effect, if any. */
   readonly policy: EnforcedPolicy | undefined;
   /** Undefined while it is off. */
   readonly telemetry: Assembled['telemetry'];
-  /** Stored transcripts; undefined if they are off. */
-  readonly transcripts: TranscriptSource | undefined;
-  readonly fromProxy: Readable;
-  readonly toProxy: Writable;
-  /** Serves another client, with its own agents. */
+  /** Serves a client, with its own agents. */
   readonly connect: Assembled['connect'];
   readonly owns: Assembled['owns'];
   readonly isStored: Assembled['isStored'];
-  /** Kills all agents. */
-  kill(): void;
   /** Stops all agents cleanly; resolves when they have exited. */
   close(): Promise<void>;
 };
 
-/** `policies` apply in addition to those of the configuration. */
-export async function startInProcessProxy(
-  options: AcpOptions,
-  more: {
-    readonly policies?: readonly PolicySource[];
-    /** Applies if no policy is configured. */
-    readonly policyIfNone?: PolicySource;
-    readonly events?: Listener;
-    /** Receives messages for the user; default: stderr. */
-    readonly notify?: (text: string) => void;
-    /** Agents may not write, so the configured workspace, which can write and run commands, is off. */
-    readonly isReadOnly?: boolean;
-    readonly extraObserver?: (secrets: Secrets) => ExtraObserver;
-    readonly queuesPrompts?: boolean;
-    /** A daemon: it shows the metrics. */
-    readonly servesMetrics?: boolean;
-  } = {},
-): Promise<InProcessProxy> {
+export type InProcessProxy = InProcess & {
+  readonly connection: Connection;
+  readonly fromProxy: Readable;
+  readonly toProxy: Writable;
+  /** Kills all agents. */
+  kill(): void;
+};
+
+type More = {
+  /** These apply in addition to those of the configuration. */
+  readonly policies?: readonly PolicySource[];
+  /** Applies if no policy is configured. */
+  readonly policyIfNone?: PolicySource;
+  readonly events?: Listener;
+  /** Receives messages for the user; default: stderr. */
+  readonly notify?: (text: string) => void;
+  /** Agents may not write, so the configured workspace, which can write and run commands, is off. */
+  readonly isReadOnly?: boolean;
+  readonly extraObserver?: (secrets: Secrets) => ExtraObserver;
+  readonly queuesPrompts?: boolean;
+  /** A daemon: it shows the metrics. */
+  readonly servesMetrics?: boolean;
+};
+
+/** With one client, which is the command itself. */
+export async function startInProcessProxy(options: AcpOptions, more: More = {}): Promise<InProcessProxy> {
+  const inside = await startInProcess(options, more);
+  const { client, proxy } = inProcessPair();
+  const { connection } = inside.connect(proxy, options.record);
+  return { ...inside, connection, fromProxy: client.input, toProxy: client.output, kill: connection.kill };
+}
+
+/** Without a client yet. */
+export async function startInProcess(options: AcpOptions, more: More = {}): Promise<InProcess> {
   const { config: found, files, stateDir } = await resolveConfig(options);
   const workspace = more.isReadOnly ? 'off' : found.workspace;
   const config = { ...found, workspace, policies: policiesOf([...found.policies, ...(more.policies ?? [])], options, more.policyIfNone) };
-  const { logLevel, record } = options;
+  const { logLevel } = options;
   const switchboard = await assemble({
     config,
     files,
@@ -75,8 +84,6 @@ export async function startInProcessProxy(
     queuesPrompts: more.queuesPrompts,
     servesMetrics: more.servesMetrics,
   });
-  const { client, proxy } = inProcessPair();
-  const { connection, transcripts } = switchboard.connect(proxy, record);
   const { secrets, policy, telemetry, connect, owns, isStored, close } = switchboard;
   reportCrashes(() => secrets.redact);
   return {
@@ -84,16 +91,11 @@ export async function startInProcessProxy(
     files,
     stateDir,
     secrets,
-    connection,
     policy,
     telemetry,
-    transcripts,
-    fromProxy: client.input,
-    toProxy: client.output,
     connect,
     owns,
     isStored,
-    kill: connection.kill,
     close,
   };
 }

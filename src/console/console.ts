@@ -11,6 +11,7 @@ import { resendActions } from './actions/resend.ts';
 import { ruleActions } from './actions/rules.ts';
 import { holderOf, sessionActions } from './actions/sessions.ts';
 import { type ConsoleClient, createConsoleClient } from './client/console-client.ts';
+import type { OtherClients } from './client/other-clients.ts';
 import type { PromptQueue } from './client/prompts.ts';
 import type { ByUser, Host } from './client/workspace.ts';
 import { apply } from './protocol/apply-event.ts';
@@ -35,6 +36,8 @@ export type Connected = {
   readonly evaluatedRequest: (id: string) => PolicyResult | undefined;
   readonly byUser: ByUser;
   readonly queue: PromptQueue;
+  /** Other clients of the daemon, whose sessions can be joined. */
+  readonly others?: OtherClients | undefined;
 };
 
 export type ConsoleDeps = {
@@ -105,6 +108,7 @@ export type Console = {
 
 const LOOK_EVERY_MS = 1000;
 const REFRESH_EVERY = 5;
+const LEAVE_AFTER_MS = 3000;
 
 /** Rejects when the port is not available. */
 export async function openConsole(deps: ConsoleDeps): Promise<Console> {
@@ -124,7 +128,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   });
   function consoleClient(): ConsoleClient {
     if (made) return made;
-    const { input, output, evaluatedRequest, byUser, queue } = deps.connect();
+    const { input, output, evaluatedRequest, byUser, queue, others } = deps.connect();
     const clientInfo = { name: 'switchboard-console', title: 'Switchboard console', version };
     made = createConsoleClient(input, output, {
       state,
@@ -135,6 +139,7 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
       evaluatedRequest,
       byUser,
       queue,
+      others,
       transcript: deps.transcripts.read,
       directoriesOf: deps.directoriesOf,
     });
@@ -154,13 +159,21 @@ export async function openConsole(deps: ConsoleDeps): Promise<Console> {
   /** Runs only while a page is open. */
   function look(): void {
     state.setAgents(deps.agents());
+    joinSeen();
     if (looks++ % REFRESH_EVERY === 0) state.refresh();
+  }
+  /** A session of another client is joined only while a page shows it. */
+  function joinSeen(): void {
+    const seen = new Set([...pages].flatMap((page) => page.watched()));
+    for (const sessionId of seen) if (made?.joined.canJoin(sessionId)) made.joined.join(sessionId).catch(() => {}); // the page keeps the transcript
+    made?.joined.leave((sessionId) => seen.has(sessionId));
   }
   let timer: NodeJS.Timeout | undefined;
   function watchWhileOpen(): void {
     clearInterval(timer);
     if (pages.size === 0) {
       attached?.sleep();
+      setTimeout(joinSeen, LEAVE_AFTER_MS).unref(); // the page may only be reloading
       return frames.rest();
     }
     frames.look();

@@ -69,7 +69,19 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
       });
       try {
         const opened = await openHere({
-          ...{ connection, transcripts, config, files, flags, stateDir, secrets, policy, port, attached, frames: frames as Frames },
+          ...{
+            connection,
+            settle: () => void transcripts?.stats(),
+            config,
+            files,
+            flags,
+            stateDir,
+            secrets,
+            policy,
+            port,
+            attached,
+            frames: frames as Frames,
+          },
           connect() {
             const { client, proxy } = inProcessPair();
             const queue = connect(proxy).connection;

@@ -1,27 +1,31 @@
-// Clients that connect to the daemon with a token: who they are, what they may do, and how they are served.
+// The clients of the daemon: those that connect with a token, and the console. Who they are, what they may do, and how they are served.
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import type { ClientStreams, Guest, Served } from '../../app/serve-client.ts';
 import { type ServedClient, type ServedClients, type Streams, serveClients } from '../../attach/serve-clients.ts';
 import type { Principal } from '../../attach/state.ts';
 import type { Config } from '../../config/config.ts';
+import type { Connected } from '../../console/console.ts';
 import type { NetworkClient } from '../../console/protocol/agents.ts';
 import { type AcpEndpoint, createAcpEndpoint } from '../../listener/acp-endpoint.ts';
 import { createGate, type Gate } from '../../listener/gate.ts';
 import type { BodyLimits } from '../../listener/respond.ts';
-import { opensOutOfScope } from '../../proxy/client-scope.ts';
+import { type ClientScope, opensOutOfScope } from '../../proxy/client-scope.ts';
 import { createTokenReader, type Token } from '../../store/tokens.ts';
+import { inProcessPair } from '../../transports/in-process.ts';
 import { Scanner } from '../../wire/scanner/scanner.ts';
-import type { InProcessProxy } from '../in-process-proxy.ts';
+import type { InProcess } from '../in-process-proxy.ts';
 
 export type NetworkClients = {
   readonly acp: AcpEndpoint;
   /** Serves a client of this process for a principal. Its sessions do not outlive its token. */
   connect(streams: Streams, token: Token): ServedClient;
+  /** Serves the console, which may join every session. */
+  connectConsole(): ConsoleSide;
   /** Clients and live sessions. */
   readonly served: ServedClients;
-  /** Clients, for people. */
-  list(): readonly NetworkClient[];
+  /** Clients, for people: those with a token, and the console if it has sessions and `hasConsole` is set. */
+  list(hasConsole?: boolean): readonly NetworkClient[];
   /** Returns whether the client was connected. */
   disconnect(number: number): boolean;
   /** A proxy connection for a client of this principal. */
@@ -30,13 +34,25 @@ export type NetworkClients = {
   allowsDirectory(principal: Principal, directory: string): boolean;
   /** Whether an agent works on a request. */
   isBusy(): boolean;
+  /** Ends all agents at once. */
+  kill(): void;
   /** Disconnects all clients, and stops their agents. */
   close(): Promise<void>;
 };
 
+export type ConsoleSide = Connected & {
+  /** The proxy of the sessions that the console opens. */
+  readonly connection: Served['connection'];
+  /** Completes what the transcripts of all clients have. */
+  settle(): void;
+};
+
+/** No token has such a name. */
+const CONSOLE: Principal = { name: 'the console', role: 'owner' };
+
 /** `hosts`: the Host values that lead here, once the port is known. `ownOrigins`: pages of this server that may connect. */
 export function openGate(
-  { config, stateDir }: Pick<InProcessProxy, 'config' | 'stateDir'>,
+  { config, stateDir }: Pick<InProcess, 'config' | 'stateDir'>,
   hosts: () => ReadonlySet<string>,
   ownOrigins: () => readonly string[],
 ): Gate {
@@ -45,19 +61,21 @@ export function openGate(
 }
 
 export function networkClients(
-  { config, connect, owns, isStored }: Pick<InProcessProxy, 'config' | 'connect' | 'owns' | 'isStored'>,
+  { config, connect, owns, isStored }: Pick<InProcess, 'config' | 'connect' | 'owns' | 'isStored'>,
   gate: Gate,
   bodyLimits: (principal: string) => BodyLimits,
 ): NetworkClients {
   const allowsDirectory = directoryCheck(config.network.allowCwd ?? [process.cwd()]);
-  const busy = new Set<() => boolean>();
+  const open = new Set<Served>();
+  const connections = () => [...open].map(({ connection }) => connection);
   function openProxy(streams: ClientStreams, principal: Principal, how: Omit<Guest, 'scope' | 'principal'>): Served {
-    const proxy = connect(streams, undefined, { ...guestOf(principal, config, allowsDirectory), ...how });
-    const isBusy = () => Object.values(proxy.connection.health()).some(({ inFlight }) => inFlight > 0);
-    busy.add(isBusy);
-    void proxy.closed.then(() => busy.delete(isBusy));
+    const proxy = connect(streams, undefined, { ...(principal !== CONSOLE && guestOf(principal, config, allowsDirectory)), ...how });
+    open.add(proxy);
+    void proxy.closed.then(() => open.delete(proxy));
     return proxy;
   }
+  /** The proxy behind the console, once it is connected. */
+  let consoleProxy: Served | undefined;
   const served = serveClients({
     scanner: new Scanner(),
     maxFrameBytes: config.limits.maxFrameBytes,
@@ -66,10 +84,12 @@ export function networkClients(
     isStored,
     refuses: (principal, frame) =>
       principal.role === 'client' && frame.method !== 'session/attach'
-        ? opensOutOfScope(guestOf(principal, config, allowsDirectory).scope, frame.method ?? '', frame)
+        ? opensOutOfScope(scopeOf(principal, config, allowsDirectory), frame.method ?? '', frame)
         : undefined,
     openProxy(streams, principal, multiplexer) {
-      const { connection, transcripts, close } = openProxy(streams, principal, { multiplexer });
+      const proxy = openProxy(streams, principal, { multiplexer });
+      if (principal === CONSOLE) consoleProxy = proxy;
+      const { connection, transcripts, close } = proxy;
       const { ended, evaluatedRequest } = connection;
       return { ended, evaluatedRequest, transcripts, close };
     },
@@ -88,10 +108,42 @@ export function networkClients(
     knows: (sessionId, { name, role }) => role !== 'client' || owns(name, sessionId),
     connect: connectFor,
   });
-  const listed = (): readonly NetworkClient[] =>
-    served.clients().map(({ disconnect: _, principal: { name, role }, ...one }) => ({ ...one, principal: name, role }));
+  function connectConsole(): ConsoleSide {
+    const { client, proxy } = inProcessPair();
+    const { evaluatedRequest, number, leave, prompts } = served.connect(proxy, CONSOLE, true);
+    const { connection } = consoleProxy as Served;
+    const proxyOf = (sessionId: string) => connections().find(({ agentOf }) => agentOf(sessionId) !== undefined) ?? connection;
+    return {
+      ...client,
+      connection,
+      evaluatedRequest,
+      byUser: (sessionId, act, file) => proxyOf(sessionId).byUser(sessionId, act, file),
+      queue: {
+        queuedPrompts: () => connections().flatMap(({ queuedPrompts }) => queuedPrompts()),
+        changeQueued: (prompt, text) => connections().some(({ changeQueued }) => changeQueued(prompt, text)),
+        runningPrompts: (sessionId) => proxyOf(sessionId).runningPrompts(sessionId),
+        others: {
+          isPrompting: (sessionId) => prompts(sessionId).others > 0,
+          isMine: ({ sessionId, id }) => prompts(sessionId).own.includes(id),
+        },
+      },
+      others: {
+        number,
+        leave,
+        isLive: (sessionId) => served.sessions().some((one) => one.sessionId === sessionId),
+      },
+      settle() {
+        for (const { transcripts } of open) transcripts?.stats();
+      },
+    };
+  }
+  const listed = (hasConsole = false): readonly NetworkClient[] =>
+    served
+      .clients()
+      .filter(({ principal, sessions }) => principal !== CONSOLE || (hasConsole && sessions.length > 0))
+      .map(({ disconnect: _, principal: { name, role }, ...one }) => ({ ...one, principal: name, role }));
   function disconnect(number: number): boolean {
-    const client = served.clients().find((one) => one.number === number);
+    const client = served.clients().find((one) => one.number === number && one.principal !== CONSOLE);
     client?.disconnect('disconnected by the owner');
     return client !== undefined;
   }
@@ -102,28 +154,34 @@ export function networkClients(
     list: listed,
     disconnect,
     openProxy,
+    connectConsole,
+    kill: () => {
+      for (const { kill } of connections()) kill();
+    },
     allowsDirectory: ({ role }, directory) => role === 'owner' || allowsDirectory(directory),
     async close() {
       gate.close();
       await acp.close();
       await served.close();
     },
-    isBusy: () => [...busy].some((isBusy) => isBusy()),
+    isBusy: () => connections().some(({ health }) => Object.values(health()).some(({ inFlight }) => inFlight > 0)),
   };
 }
 
-function guestOf({ name, role }: Principal, { network }: Config, allowsDirectory: (directory: string) => boolean): Guest {
-  return {
-    // An owner and an observer see every session.
-    principal: role === 'client' ? name : undefined,
-    scope: {
-      isOwner: role === 'owner',
-      isObserver: role === 'observer',
-      allowsDirectory,
-      allowsStdioServers: network.allowsStdioServers,
-    },
-  };
-}
+type AllowsDirectory = (directory: string) => boolean;
+
+const guestOf = (principal: Principal, config: Config, allowsDirectory: AllowsDirectory): Guest => ({
+  // An owner and an observer see every session.
+  principal: principal.role === 'client' ? principal.name : undefined,
+  scope: scopeOf(principal, config, allowsDirectory),
+});
+
+const scopeOf = ({ role }: Principal, { network }: Config, allowsDirectory: AllowsDirectory): ClientScope => ({
+  isOwner: role === 'owner',
+  isObserver: role === 'observer',
+  allowsDirectory,
+  allowsStdioServers: network.allowsStdioServers,
+});
 
 /** A directory counts by where it really is, so a link does not lead out. */
 function directoryCheck(allowed: readonly string[]): (directory: string) => boolean {

@@ -18,7 +18,6 @@ import { shownLevel } from '../../sandbox/settings.ts';
 import { createSessionLog, type SessionLog } from '../../store/sessions/session-store.ts';
 import { readStats } from '../../store/transcripts/session-stats.ts';
 import { transcriptsDir } from '../../store/transcripts/transcript-files.ts';
-import type { TranscriptSource } from '../../store/transcripts/transcript-source.ts';
 import { CommandFailure } from '../failure.ts';
 import { waitingChanges } from '../records/waiting-changes.ts';
 import type { ConfigFlags } from '../resolve-config.ts';
@@ -70,10 +69,11 @@ export type Here = Pick<ConsoleDeps, 'port' | 'at' | 'endpoints' | 'frames' | 'c
   readonly flags: ConfigFlags;
   readonly stateDir: string;
   readonly secrets: Secrets;
-  readonly transcripts: TranscriptSource | undefined;
+  /** Completes what the transcripts have. */
+  readonly settle: () => void;
   readonly policy: EnforcedPolicy | undefined;
   /** Clients over the network; undefined where none are served. */
-  readonly clients?: Pick<NetworkClients, 'list' | 'disconnect'>;
+  readonly clients?: Pick<NetworkClients, 'list' | 'disconnect' | 'served'>;
   /** The policy in force when none is configured. */
   readonly otherwise?: DefaultPolicy;
 };
@@ -92,7 +92,7 @@ export async function openHere({
   connect,
   attached,
   entered,
-  transcripts,
+  settle,
   policy,
   clients,
   otherwise,
@@ -109,7 +109,14 @@ export async function openHere({
     return spec && !spec.remote ? shownLevel(sandbox.containment(spec)) : undefined;
   };
   const stored = storedSessions(stateDir, log);
-  const newest = () => stored().slice(-MOST_SHOWN);
+  const newest = () => {
+    const live = new Map(
+      clients?.served.sessions().map(({ sessionId, isRunning }) => [sessionId, isRunning ? 'running' : 'idle'] as const),
+    );
+    return stored()
+      .slice(-MOST_SHOWN)
+      .map((row) => ({ ...row, state: live.get(row.sessionId) ?? row.state }));
+  };
   try {
     return await openConsole({
       port,
@@ -127,7 +134,7 @@ export async function openHere({
       stored: newest,
       directoriesOf: (sessionId) => log.records().get(sessionId)?.additionalDirectories ?? [],
       servers: config.hostTools.enabled ? config.mcpServers.map(({ name }) => name) : [],
-      transcripts: transcriptsOf(stateDir, stored, () => void transcripts?.stats()),
+      transcripts: transcriptsOf(stateDir, stored, settle),
       agents: () => agentRows(connection, config, secrets.redact, levelOf),
       restart: connection.restart,
       policy: policyStore({ policy, otherwise, stateDir, stored }),

@@ -14,7 +14,7 @@ import { makeDirectory } from '../../private-files.ts';
 import type { AcpOptions } from '../acp.ts';
 import { claimDaemon } from '../daemon/daemon-file.ts';
 import { CommandFailure } from '../failure.ts';
-import { type InProcessProxy, startInProcessProxy } from '../in-process-proxy.ts';
+import { type InProcess, startInProcess } from '../in-process-proxy.ts';
 import { notice } from '../output.ts';
 import { surroundings } from '../resolve-config.ts';
 import { type EndpointTable, endpointTable } from './endpoints/endpoint-table.ts';
@@ -63,7 +63,7 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
   const { stateDir } = surroundings(options);
   let frames: Frames | undefined;
   const otherwise = defaultPolicy(options);
-  const inside = await startInProcessProxy(options, {
+  const inside = await startInProcess(options, {
     policyIfNone: otherwise.source(),
     queuesPrompts: true,
     servesMetrics: true,
@@ -103,7 +103,7 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
         })
       : await openWithoutConsole({ port, at, endpoints });
     hosts = new Set(at.names.map((name) => `${name}:${opened.port}`.toLowerCase()));
-    const signalled = onSignals(inside.kill, async () => {
+    const signalled = onSignals(clients.kill, async () => {
       opened.stopAccepting();
       await idle(clients, drainMs);
       await endClients();
@@ -147,14 +147,10 @@ type ConsoleParts = Where & {
   readonly entered: () => void;
 };
 
-function openConsole(inside: InProcessProxy, options: AcpOptions, where: ConsoleParts): Promise<Console> {
-  const { fromProxy: input, toProxy: output, connection } = inside;
-  return openHere({
-    ...inside,
-    ...where,
-    flags: options,
-    connect: () => ({ input, output, evaluatedRequest: connection.evaluatedRequest, byUser: connection.byUser, queue: connection }),
-  });
+function openConsole(inside: InProcess, options: AcpOptions, where: ConsoleParts): Promise<Console> {
+  const connected = where.clients.connectConsole();
+  const { connection, settle } = connected;
+  return openHere({ ...inside, ...where, connection, settle, flags: options, connect: () => connected });
 }
 
 async function openWithoutConsole({ port, at, endpoints }: Where): Promise<Opened> {

@@ -77,7 +77,17 @@ export function sessionActions({
 }: SessionDeps): ActionsOf<SessionActions> {
   const mine = holderOf({ consoleClient, attached });
   return {
-    watch: { params: inSession, perform: ({ sessionId }, page) => page.watch(sessionId) },
+    watch: {
+      params: inSession,
+      perform({ sessionId }, page) {
+        page.watch(sessionId);
+        // If it ends meanwhile, or its directory is gone, the page keeps the transcript.
+        if (!attached)
+          consoleClient()
+            .show(sessionId)
+            .catch(() => {});
+      },
+    },
     unwatch: { params: inSession, perform: ({ sessionId }, page) => page.unwatch(sessionId) },
     new: {
       params: z.strictObject({

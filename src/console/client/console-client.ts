@@ -13,6 +13,7 @@ import { createTerminalWatch } from '../state/terminal-watch.ts';
 import type { Transcript } from '../state/transcript-events.ts';
 import { answerAgents } from './answer-agent.ts';
 import { openSessions } from './open-sessions.ts';
+import { joinSessions, type OtherClients } from './other-clients.ts';
 import { createPrompts, type PromptQueue } from './prompts.ts';
 import type { ByUser, Host } from './workspace.ts';
 
@@ -26,6 +27,7 @@ export type ConsoleClientDeps = {
   /** The policy's result for a request, by its id on the connection. */
   readonly evaluatedRequest: (id: string) => PolicyResult | undefined;
   readonly queue: PromptQueue;
+  readonly others: OtherClients | undefined;
   readonly transcript: (sessionId: string) => Transcript | undefined;
   readonly directoriesOf: (sessionId: string) => readonly string[];
 };
@@ -51,6 +53,7 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
     ...{ state, redact, queue: deps.queue },
     send: (sessionId, blocks) => client.request('session/prompt', { sessionId, prompt: [...blocks] }),
   });
+  const joined = joinSessions({ state, host, others: deps.others, sessions, prompts });
   const ready = client.request('initialize', {
     protocolVersion: 1,
     clientCapabilities: { ...host.capabilities, ...CAPABILITIES },
@@ -67,13 +70,15 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
   }
   /** The accepted content types depend on the agent, which an update can change. */
   function updated(sessionId: string, update: Fields): void {
+    if (joined.isNews(sessionId, update)) return;
     const before = state.row(sessionId)?.agent;
     state.update(sessionId, update);
     const agent = state.row(sessionId)?.agent;
     if (agent !== undefined && agent !== before) state.accepts(sessionId, sessions.acceptsOf(agent));
   }
   async function wake(sessionId: string): Promise<void> {
-    if (!state.isLive(sessionId)) await sessions.takeUp(sessionId);
+    if (state.isLive(sessionId)) return;
+    await (joined.isLive(sessionId) ? joined.join(sessionId) : sessions.takeUp(sessionId));
   }
   async function prompt({ sessionId, blocks }: Given<'prompt'>): Promise<unknown> {
     await ready;
@@ -105,6 +110,11 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
     ready,
     changes: createChanges(deps),
     prompts,
+    joined,
+    /** A page shows a session. Another client may use it now; else the page has its transcript. */
+    async show(sessionId: string): Promise<void> {
+      if (!state.isLive(sessionId) && joined.isLive(sessionId)) await joined.join(sessionId);
+    },
     closed: client.closed,
     async open(given: Given<'new'>): Promise<InSession> {
       await ready;

@@ -1,6 +1,7 @@
 // Opens, reopens and forks the console's sessions. Each is shown from its first update on.
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { META_KEY } from '../../acp/shapes.ts';
 import type { Client } from '../../client/client.ts';
 import { ClientError } from '../../client/client-error.ts';
 import { neutralise } from '../../control-characters.ts';
@@ -12,6 +13,7 @@ import type { Fields } from '../state/read-update.ts';
 import { agentIn } from '../state/session-options.ts';
 import type { StateKeeper } from '../state/state.ts';
 import { eventsOfTranscript, type Transcript } from '../state/transcript-events.ts';
+import type { OtherClients } from './other-clients.ts';
 import type { Host } from './workspace.ts';
 
 type Deps = {
@@ -21,13 +23,14 @@ type Deps = {
   readonly transcript: (sessionId: string) => Transcript | undefined;
   /** The additional directories the session was last opened with, in any process. */
   readonly directoriesOf: (sessionId: string) => readonly string[];
+  readonly others: OtherClients | undefined;
 };
 type Given = SessionActions['new']['params'];
 /** What a session can be opened with besides its `cwd`. */
 type With = Pick<Given, 'additionalDirectories' | 'mcpServers'>;
 type Opened = InSession & { readonly answer: Fields };
 
-export function openSessions(client: Client, { state, host, cwd: here, transcript, directoriesOf }: Deps) {
+export function openSessions(client: Client, { state, host, cwd: here, transcript, directoriesOf, others }: Deps) {
   /** Updates may arrive right behind the response that opens the session, before its promise resolves. */
   const early = new Map<string, Fields[]>();
   let opening = 0;
@@ -118,16 +121,17 @@ export function openSessions(client: Client, { state, host, cwd: here, transcrip
         return { sessionId };
       });
     },
-    /** Uses `session/load` if supported, so that the agent replays the conversation. */
+    /** Uses `session/load` if supported, so that the conversation is replayed: by the daemon if another client uses the session. */
     async takeUp(sessionId: string): Promise<void> {
       const row = rowOf(sessionId);
-      const canLoad = capabilitiesOf(row.agent).includes('loadSession');
+      const canLoad = others?.isLive(sessionId) === true || capabilitiesOf(row.agent).includes('loadSession');
       await opened(async () => {
         const method = canLoad ? 'session/load' : 'session/resume';
         const before = canLoad ? undefined : transcript(sessionId);
         const { more, reportMissing } = again(sessionId);
         const { answer } = await openBy(method, { sessionId }, row.cwd, more, sessionId);
         begin(sessionId, row, answer, before);
+        if (fields(fields(answer._meta)[META_KEY]).turn === 'running') state.event(sessionId, { e: 'running', isRunning: true });
         reportMissing(sessionId);
       });
     },

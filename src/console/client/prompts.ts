@@ -10,14 +10,24 @@ import { cleanValue } from '../state/clean-text.ts';
 import { list, shown } from '../state/read-update.ts';
 import type { StateKeeper } from '../state/state.ts';
 
+export type Prompts = ReturnType<typeof createPrompts>;
+
 /** The prompts that wait in the proxy. */
 export type PromptQueue = {
   queuedPrompts(): readonly { readonly sessionId: string; readonly id: string; readonly text: string }[];
   /** How many prompts of the session the agent has. */
   runningPrompts(sessionId: string): number;
   /** Undefined removes it. False when it no longer waits. */
-  changeQueued(prompt: { readonly sessionId: string; readonly id: string }, text: string | undefined): boolean;
+  changeQueued(prompt: QueuedPromptId, text: string | undefined): boolean;
+  /** Undefined if no other client can prompt. Else `begun` tells when a prompt of the console begins. */
+  readonly others?: {
+    /** Whether prompts of others run or wait in the session. */
+    isPrompting(sessionId: string): boolean;
+    isMine(prompt: QueuedPromptId): boolean;
+  };
 };
+
+type QueuedPromptId = { readonly sessionId: string; readonly id: string };
 
 type Deps = {
   readonly state: StateKeeper;
@@ -27,7 +37,7 @@ type Deps = {
   readonly send: (sessionId: string, blocks: readonly PromptBlock[]) => Promise<unknown>;
 };
 
-type Prompt = { text: string; readonly blocks: readonly Block[]; hasBegun: boolean };
+type Prompt = { text: string; readonly blocks: readonly Block[]; hasBegun: boolean; isAnnounced: boolean };
 
 /** The proxy has received a prompt by then: it waits there, or the agent has it, since some agents take prompts during a turn. */
 const RECEIVED_MS = 300;
@@ -70,7 +80,7 @@ export function createPrompts({ state, redact, queue, send }: Deps) {
     else state.event(sessionId, { e: 'end', stopReason: String(fields(answer).stopReason) });
     const [next] = of(sessionId);
     if (next?.hasBegun) state.event(sessionId, { e: 'running', isRunning: true });
-    else if (next) begin(sessionId, next);
+    else if (next && !queue.others) begin(sessionId, next);
   }
 
   return {
@@ -79,19 +89,28 @@ export function createPrompts({ state, redact, queue, send }: Deps) {
         text: blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n'),
         blocks: blocks.flatMap((block) => (block.type === 'text' ? [] : [shownBlock(block)])),
         hasBegun: false,
+        isAnnounced: false,
       };
       open.set(sessionId, [...of(sessionId), prompt]);
-      if (of(sessionId).length === 1) begin(sessionId, prompt);
-      else setTimeout(() => received(sessionId), RECEIVED_MS).unref();
+      if (of(sessionId).length === 1 && !queue.others?.isPrompting(sessionId)) begin(sessionId, prompt);
+      else if (!queue.others) setTimeout(() => received(sessionId), RECEIVED_MS).unref();
       send(sessionId, blocks).then(
         (answer) => ended(sessionId, prompt, answer),
         (error: Error) => ended(sessionId, prompt, error),
       );
     },
     queued,
+    /** The agent has the next prompt of the console. */
+    begun(sessionId: string): void {
+      const prompt = of(sessionId).find(({ isAnnounced }) => !isAnnounced);
+      if (!prompt) return;
+      prompt.isAnnounced = true;
+      if (!prompt.hasBegun) begin(sessionId, prompt);
+    },
     /** False when the prompt no longer waits. */
     change(sessionId: string, id: string, text: string | undefined): boolean {
-      const at = queued(sessionId).findIndex((one) => one.id === id);
+      const own = queued(sessionId).filter((one) => queue.others?.isMine(one) !== false);
+      const at = own.findIndex((one) => one.id === id);
       const mine = waiting(sessionId)[at];
       if (!queue.changeQueued({ sessionId, id }, text)) return false;
       if (mine && text !== undefined) mine.text = text;

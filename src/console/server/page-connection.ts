@@ -26,6 +26,7 @@ export type Page = {
   readonly isBehind: boolean;
   watch(sessionId: string): void;
   unwatch(sessionId: string): void;
+  watched(): readonly string[];
 };
 
 const BATCH_MS = 16;
@@ -77,6 +78,7 @@ export function openPage(socket: WebSocket, first: unknown, deps: PageDeps): voi
       sendConversation(sessionId);
     },
     unwatch: (sessionId) => void watched.delete(sessionId),
+    watched: () => [...watched],
   };
 
   function sendText(text: string): void {

@@ -153,7 +153,7 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
       const before = known;
       known = new Map(stored().map((row) => [row.sessionId, row]));
       for (const id of before.keys()) if (!known.has(id) && !live.has(id)) feed.publish({ b: 'deleted', sessionId: id });
-      for (const [id, row] of known) if (!live.has(id) && before.get(id)?.at !== row.at) publishRow(row);
+      for (const [id, row] of known) if (!live.has(id) && isOther(before.get(id), row)) publishRow(row);
     },
     setAgents(rows: readonly AgentRow[]): void {
       if (JSON.stringify(rows) === JSON.stringify(agents)) return;
@@ -239,6 +239,7 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
         const isFirst = session.row.title === '';
         changeRow(session, { state: stateOf(session), at: now(), ...(isFirst && { title: titleOf(event.text) }) });
       }
+      if (event.e === 'running') noteState(session);
       if (event.e === 'end')
         changeRow(session, { state: stateOf(session), turns: session.row.turns + 1, stopReason: event.stopReason ?? 'error', at: now() });
     },
@@ -296,6 +297,8 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
   };
   return self;
 }
+
+const isOther = (before: SessionRow | undefined, row: SessionRow): boolean => before?.at !== row.at || before.state !== row.state;
 
 /** A directory may have any name. The id stays as it is: pages use it as a key and clean it for display. */
 function shownRow(row: SessionRow): SessionRow {

@@ -7,12 +7,13 @@ export function daemonStatus({ list, disconnect, served }: NetworkClients): Guar
   return {
     roles: ['owner'],
     handle({ method, url = '' }, response) {
-      const clients = list();
       if (method === 'DELETE') {
         const number = Number(new URL(url, 'http://here').searchParams.get('client'));
         if (!disconnect(number)) return refuse(response, { status: 404, why: 'unknown client' });
       }
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ clients, sessions: served.sessions() }));
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ clients: list(true), sessions: served.sessions() }));
     },
   };
 }

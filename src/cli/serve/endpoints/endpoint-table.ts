@@ -2,7 +2,7 @@
 import type { Gate } from '../../../listener/gate.ts';
 import type { Endpoint } from '../../../listener/listener.ts';
 import type { WebApp } from '../../../web-app/endpoint.ts';
-import type { InProcessProxy } from '../../in-process-proxy.ts';
+import type { InProcess } from '../../in-process-proxy.ts';
 import type { NetworkClients } from '../network-clients.ts';
 import { daemonStatus } from './daemon-status.ts';
 import type { McpEndpoint } from './mcp.ts';
@@ -20,7 +20,7 @@ type TableParts = {
   readonly webApp: WebApp;
   /** A page that uses `/ws`, if it is served. */
   readonly example: Endpoint | undefined;
-  readonly telemetry: InProcessProxy['telemetry'];
+  readonly telemetry: InProcess['telemetry'];
 };
 
 export function endpointTable({ gate: { guard }, clients, mcp, webApp, example, telemetry }: TableParts): EndpointTable {

@@ -9,11 +9,11 @@ import type { HttpHandler } from '../../../mcp/transports/http-listener.ts';
 import { sendResponse, webRequest } from '../../../mcp/transports/web-http.ts';
 import type { Token } from '../../../store/tokens.ts';
 import { inProcessPair } from '../../../transports/in-process.ts';
-import type { InProcessProxy } from '../../in-process-proxy.ts';
+import type { InProcess } from '../../in-process-proxy.ts';
 import { mcpAgents, openMcpSessions } from '../../mcp/agents.ts';
 import type { NetworkClients } from '../network-clients.ts';
 
-export type McpEndpointDeps = Pick<InProcessProxy, 'config' | 'stateDir' | 'owns'> & {
+export type McpEndpointDeps = Pick<InProcess, 'config' | 'stateDir' | 'owns'> & {
   readonly gate: Pick<Gate, 'whileValid'>;
   readonly connect: NetworkClients['connect'];
   readonly bodyLimits: (principal: string) => BodyLimits;

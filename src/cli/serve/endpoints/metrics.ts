@@ -2,9 +2,9 @@
 import type { GuardedEndpoint } from '../../../listener/gate.ts';
 import { refuse } from '../../../listener/respond.ts';
 import { PROMETHEUS_TYPE } from '../../../telemetry/metrics/prometheus.ts';
-import type { InProcessProxy } from '../../in-process-proxy.ts';
+import type { InProcess } from '../../in-process-proxy.ts';
 
-export const metrics = (telemetry: InProcessProxy['telemetry']): GuardedEndpoint => ({
+export const metrics = (telemetry: InProcess['telemetry']): GuardedEndpoint => ({
   roles: ['metrics', 'owner'],
   handle({ method }, response) {
     if (method !== 'GET' && method !== 'HEAD') return refuse(response, { status: 405, why: 'only GET is allowed' });

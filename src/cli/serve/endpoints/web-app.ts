@@ -20,12 +20,12 @@ import { updatesOf } from '../../../store/transcripts/transcript-updates.ts';
 import { inProcessPair } from '../../../transports/in-process.ts';
 import { createWebApp, type WebApp } from '../../../web-app/endpoint.ts';
 import type { PrincipalDeps } from '../../../web-app/principal.ts';
-import type { InProcessProxy } from '../../in-process-proxy.ts';
+import type { InProcess } from '../../in-process-proxy.ts';
 import type { NetworkClients } from '../network-clients.ts';
 import { storedSessions } from '../open-console.ts';
 import { createHost } from '../workspace.ts';
 
-export function webAppEndpoint({ config, stateDir, secrets, owns }: InProcessProxy, gate: Gate, clients: NetworkClients): WebApp {
+export function webAppEndpoint({ config, stateDir, secrets, owns }: InProcess, gate: Gate, clients: NetworkClients): WebApp {
   const { agents, defaultAgent, secretVariables, sandbox, webApp, network } = config;
   const rows = storedSessions(
     stateDir,

@@ -15,6 +15,7 @@ export type Turn = {
   readonly toolCalls: readonly ToolCallSeen[];
   readonly changedFiles: readonly string[];
   readonly plan: readonly PlanEntry[];
+  readonly notices: readonly string[];
   readonly stopReason: string;
   readonly usage: Usage;
 };
@@ -128,7 +129,7 @@ export function openAgentSessions(
     const step = session.turn?.record.update(fields(update));
     if (!step) return;
     if (step.kind === 'message') session.note(step.text);
-    if (step.kind === 'tool') {
+    if (step.kind === 'tool' || step.kind === 'notice') {
       session.note(`\n[${step.text}]\n`);
       changed({ kind: 'session', sessionId });
     }
@@ -197,7 +198,7 @@ export function openAgentSessions(
       const { totalTokens } = fields(usage);
       return {
         ...{ text: record.text(), content: record.content(), toolCalls: record.toolCalls() },
-        ...{ changedFiles: record.changedFiles(), plan: record.plan(), stopReason: stopReasonOf(answer) },
+        ...{ changedFiles: record.changedFiles(), plan: record.plan(), notices: record.notices(), stopReason: stopReasonOf(answer) },
         usage: typeof totalTokens === 'number' ? { ...record.usage(), tokens: totalTokens } : record.usage(),
       };
     } finally {

@@ -25,7 +25,7 @@ export type Block = JsonObject & { readonly type: string };
 /** What a caller may show while the turn runs. */
 export type Step = {
   readonly text: string;
-  readonly kind: 'message' | 'thought' | 'tool' | 'plan';
+  readonly kind: 'message' | 'thought' | 'tool' | 'plan' | 'notice';
   /** How many entries of the plan are complete, and how many there are. */
   readonly completed?: number | undefined;
   readonly total?: number | undefined;
@@ -41,8 +41,13 @@ export type TurnRecord = {
   toolCalls(): readonly ToolCallSeen[];
   changedFiles(): readonly string[];
   plan(): readonly PlanEntry[];
+  /** Notices of the agent and of switchboard, for example about what the policy refused. */
+  notices(): readonly string[];
   usage(): Usage;
 };
+
+/** Of a turn. */
+const MOST_NOTICES = 100;
 
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
@@ -52,6 +57,7 @@ export function createTurnRecord(): TurnRecord {
   const calls = new Map<string, JsonObject>();
   /** The files that each call changes. */
   const files = new Map<string, Set<string>>();
+  const notices: string[] = [];
   let plan: readonly PlanEntry[] = [];
   let usage: Usage = {};
   const counts = () =>
@@ -107,6 +113,12 @@ export function createTurnRecord(): TurnRecord {
           return toolCall(update);
         case 'plan':
           return planned(update.entries);
+        case 'notice': {
+          const text = [textOf(update.title), textOf(update.description)].filter(Boolean).join('. ');
+          if (text === '') return undefined;
+          if (notices.length < MOST_NOTICES) notices.push(text);
+          return { text, kind: 'notice', ...counts() };
+        }
         case 'usage_update':
           usage = usageOf(update);
           return undefined;
@@ -128,6 +140,7 @@ export function createTurnRecord(): TurnRecord {
     // A call that was rejected or failed has changed nothing.
     changedFiles: () => [...new Set([...files].flatMap(([id, changed]) => (calls.get(id)?.status === 'failed' ? [] : [...changed])))],
     plan: () => plan,
+    notices: () => notices,
     usage: () => usage,
   };
 }

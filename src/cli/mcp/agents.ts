@@ -15,7 +15,7 @@ const CAPABILITIES: Capabilities = {
   fs: { readTextFile: false, writeTextFile: false },
   terminal: false,
   elicitation: { form: {}, url: {} },
-  session: { configOptions: { boolean: {} } },
+  session: { configOptions: { boolean: {} }, notices: {} },
 };
 
 export function openMcpSessions(

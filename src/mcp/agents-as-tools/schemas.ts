@@ -84,7 +84,7 @@ const TURN = {
   changed_files: list(string()),
   plan: list(result({ content: string(), status: string() }, ['content', 'status'])),
   usage: result({ tokens: integer(), context_size: integer(), cost: result({ amount: { type: 'number' }, currency: string() }, []) }, []),
-  notes: list(string('What switchboard decided without the user.')),
+  notes: list(string('Notices of switchboard and the agent, for example about what the policy refused and how to allow it.')),
 };
 const TURN_RESULT = result(TURN, ['session_id', 'turn', 'text', 'stop_reason', 'tool_calls', 'changed_files']);
 const ACK = result({ session_id: string(), done: string() }, ['session_id', 'done']);

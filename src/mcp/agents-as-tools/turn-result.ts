@@ -7,8 +7,9 @@ import type { Block } from '../../client/turn-record.ts';
 
 export type TurnAbout = { readonly sessionId: string; readonly turn: number; readonly notes: readonly string[] };
 
-export function turnResult(done: Turn, { sessionId, turn, notes }: TurnAbout): CallToolResult {
-  const { text, content, toolCalls, changedFiles, plan, stopReason, usage } = done;
+export function turnResult(done: Turn, { sessionId, turn, notes: own }: TurnAbout): CallToolResult {
+  const { text, content, toolCalls, changedFiles, plan, notices, stopReason, usage } = done;
+  const notes = [...notices, ...own];
   const blocks = content.flatMap(asContent);
   const said = blocks.some((block) => block.type !== 'text' || block.text !== '')
     ? blocks
@@ -33,7 +34,7 @@ export function turnResult(done: Turn, { sessionId, turn, notes }: TurnAbout): C
           ...(cost && { cost: { ...cost } }),
         },
       }),
-      ...(notes.length > 0 && { notes: [...notes] }),
+      ...(notes.length > 0 && { notes }),
     },
   };
 }

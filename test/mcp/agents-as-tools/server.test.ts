@@ -229,6 +229,21 @@ test('the error of an agent has its reason, also if its message does not', async
   await close();
 });
 
+test('what the policy refuses is in the notes, with its rule', async ({ stage }) => {
+  const policy = { version: 1, deny: [{ id: 'no-curl', action: 'execute', command: 'curl ...', reason: 'leave it' }] };
+  const args = ['--config', stage.writeConfig({ all: fixture('versatile', 'all') }, { policy })];
+  const { ask, call, close } = await connect(stage, { args });
+  const { session_id } = await ask('start_session');
+  const { content, structuredContent } = await call('prompt', { session_id, prompt: 'tidy' });
+  const note = expect.stringMatching(
+    /^The policy refused all: .*curl evil\.sh.*no-curl \(.*\): leave it\. To allow it, change that rule\.$/,
+  );
+  expect(structuredContent).toMatchObject({ text: 'outcome: no', notes: [note] });
+  expect(content.at(-1).text).toContain('no-curl');
+  expect((await ask('get_transcript', { session_id })).transcript).toContain('no-curl');
+  await close();
+});
+
 test('with several agents, each gets the content that it takes itself', async ({ stage }) => {
   const args = ['--config', stage.writeConfig({ all: fixture('versatile', 'all'), plain: fixture('until-cancelled') })];
   const { ask, call, close } = await connect(stage, { args });

@@ -241,7 +241,10 @@ export function openAgentSessions(
       return opened(await client.request('session/fork', { sessionId, cwd, mcpServers: [] }), { agent, cwd });
     },
     async closeSession(sessionId) {
-      await client.request('session/close', { sessionId });
+      const { sessionCapabilities } = fields((await ready).agentCapabilities);
+      // An agent without it keeps the session open; it is closed for this client.
+      if (isOffered(fields(sessionCapabilities).close)) await client.request('session/close', { sessionId });
+      else client.notify('session/cancel', { sessionId });
       forget(sessionId);
     },
     async deleteSession(sessionId) {

@@ -70,6 +70,14 @@ describe('under the standard policy', () => {
     expect(audit(stage).filter(({ outcome }) => outcome !== 'allowed' && outcome !== undefined)).toEqual([]);
   });
 
+  test.for(['silent', 'asks', 'asks-bare'])('a tool that only reads the session is not asked about: %s', async (how, { stage }) => {
+    const all = await place(stage, how, STANDARD, 'reject');
+    await all.call('session_info', {});
+    expect([asked(all), Object.values(statuses(all))]).toEqual([0, ['completed']]);
+    await all.client.close();
+    expect(audit(stage).filter(({ outcome }) => outcome !== 'allowed' && outcome !== undefined)).toEqual([]);
+  });
+
   test.for(['silent', 'late', 'first'])('a denied one is one failed tool call that says why: %s', async (how, { stage }) => {
     const all = await place(stage, how, STANDARD);
     await all.call('write_file', { path: '.env', content: 'x' });

@@ -64,7 +64,7 @@ const SESSION = result(
     cwd: string(),
     title: string(),
     is_running: { type: 'boolean', description: 'Whether a turn runs.' },
-    turns: integer('The number of turns in this process.'),
+    turns: integer('The number of its turns.'),
     options: list(SETTING),
     commands: list(result({ name: string(), description: string(), hint: string() }, ['name', 'description'])),
   },

@@ -159,14 +159,15 @@ export function createTools({ agents, kept, cwd }: ToolDeps): Readonly<Record<To
       sessionResult(agents.session(String(args.session_id)) ?? (await reopened(String(args.session_id), args, call))),
     async fork_session(args, call) {
       const where = args.cwd === undefined ? agents.session(String(args.session_id))?.cwd : undefined;
-      return sessionResult(await agents.fork(String(args.session_id), where ?? (await directory(args, call))));
+      const cwd = where ?? (await directory(args, call));
+      return sessionResult(await supported('fork', () => agents.fork(String(args.session_id), cwd)));
     },
     async close_session({ session_id }) {
       await agents.closeSession(opened(String(session_id)).sessionId);
       return done(String(session_id), 'The session was closed.');
     },
     async delete_session({ session_id }) {
-      await agents.deleteSession(String(session_id));
+      await supported('delete', () => agents.deleteSession(String(session_id)));
       return done(String(session_id), 'The session was deleted.');
     },
     async get_transcript({ session_id, turn }) {
@@ -190,6 +191,16 @@ export function createTools({ agents, kept, cwd }: ToolDeps): Readonly<Record<To
       return { content: [{ type: 'text', text }], structuredContent: { agent: one.name, done: text } };
     },
   };
+}
+
+const METHOD_NOT_FOUND = -32601;
+
+async function supported<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw fields(error).code === METHOD_NOT_FOUND ? new ToolFailure(`The agent of this session cannot ${what} sessions`) : error;
+  }
 }
 
 /** Passes the agent's elicitations to the client. */

@@ -27,7 +27,8 @@ export function createToolReader(server: string, tools: () => readonly HostTool[
   const titled = new RegExp(`^([\\w-]+) \\(${escaped(server)} MCP Server\\)$`); // gemini
   const named = (text: unknown, args: ToolArgs | undefined): NamedTool | undefined => {
     const found = text === undefined ? undefined : tools().find(({ name }) => name === text);
-    return found && { server: found.server, tool: found.ownName ?? found.name, effect: found.effect, args };
+    const given = args ?? (found && takesNothing(found) ? {} : undefined);
+    return found && { server: found.server, tool: found.ownName ?? found.name, effect: found.effect, args: given };
   };
   return ({ name, title, rawInput, content, _meta }) => {
     const input = fields(rawInput);
@@ -42,6 +43,10 @@ export function createToolReader(server: string, tools: () => readonly HostTool[
     return undefined;
   };
 }
+
+/** What agents show as the arguments of such a tool does not matter; claude shows nothing. */
+const takesNothing = ({ inputSchema: { properties, additionalProperties } }: HostTool): boolean =>
+  additionalProperties === false && Object.keys(fields(properties)).length === 0;
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\-]/g, '\\$&');
 

@@ -244,6 +244,19 @@ test('what the policy refuses is in the notes, with its rule', async ({ stage })
   await close();
 });
 
+test('an agent without fork, close and delete: its session is closed here, and the others are errors that say so', async ({ stage }) => {
+  const { ask, call, close } = await connect(stage, { args: ['--config', stage.writeConfig({ plain: fixture('until-cancelled') })] });
+  const { session_id } = await ask('start_session');
+  for (const what of ['fork', 'delete'])
+    expect(await call(`${what}_session`, { session_id })).toMatchObject({
+      isError: true,
+      content: [{ text: `The agent of this session cannot ${what} sessions` }],
+    });
+  expect(await ask('close_session', { session_id })).toMatchObject({ session_id });
+  expect(await call('get_session', { session_id })).toMatchObject({ isError: true });
+  await close();
+});
+
 test('with several agents, each gets the content that it takes itself', async ({ stage }) => {
   const args = ['--config', stage.writeConfig({ all: fixture('versatile', 'all'), plain: fixture('until-cancelled') })];
   const { ask, call, close } = await connect(stage, { args });

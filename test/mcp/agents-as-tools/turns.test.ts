@@ -47,8 +47,15 @@ describe.each(CLIENTS)('SDK $line on $way', (kind) => {
       [`switchboard://transcripts/${session_id}`, 'hello'],
     ] as const)
       expect(((await second.client.readResource({ uri })) as Json).contents[0].text).toContain(text);
-    expect(await second.ask('resume_session', { session_id })).toMatchObject({ session_id });
-    expect(await second.ask('continue', { session_id, prompt: 'more' })).toMatchObject({ stop_reason: 'end_turn' });
+    expect(await second.ask('resume_session', { session_id })).toMatchObject({ session_id, turns: 2 });
+    expect(await second.ask('continue', { session_id, prompt: 'more' })).toMatchObject({ stop_reason: 'end_turn', turn: 3 });
+    // What was said before it was resumed is still there, under the same numbers.
+    const transcripts = await Promise.all(
+      [undefined, 2, 3].map(async (turn) => (await second.ask('get_transcript', { session_id, turn })).transcript),
+    );
+    expect(transcripts[0]).toMatch(/^\[Prompt\]\nhello\n.*\[Prompt\]\nagain\n.*> more\n/s);
+    expect(transcripts[1]).toMatch(/^\[Prompt\]\nagain\n/);
+    expect(transcripts[2]).toMatch(/^> more\n/);
     expect((await second.call('start_session', { agent: 'nobody' })).content[0].text).toContain('nobody');
     await second.close();
   });

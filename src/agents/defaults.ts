@@ -48,6 +48,8 @@ export type AgentSpec = {
   readonly mcpBridge: 'auto' | 'on' | 'off';
   /** What becomes of images and audio in prompts that the agent does not support. */
   readonly unsupportedContent: 'refuse' | 'describe';
+  /** How long after a plan further ones are held, so that only the last passes; 0: never. */
+  readonly coalescePlansMs: number;
   readonly restart: { readonly enabled: boolean; readonly max: number; readonly windowS: number };
   /** Undefined if the configuration says nothing about a sandbox. */
   readonly sandbox?: SandboxSettings;
@@ -80,6 +82,7 @@ export const AGENT_DEFAULTS = {
   mcpTransport: 'auto',
   mcpBridge: 'auto',
   unsupportedContent: 'refuse',
+  coalescePlansMs: 0,
   restart: { enabled: true, max: 5, windowS: 60 },
 } as const;
 
@@ -129,6 +132,7 @@ export function agentSpec(
     mcpTransport: options.mcp_transport ?? AGENT_DEFAULTS.mcpTransport,
     mcpBridge: options.mcp_bridge ?? AGENT_DEFAULTS.mcpBridge,
     unsupportedContent: options.unsupported_content ?? AGENT_DEFAULTS.unsupportedContent,
+    coalescePlansMs: options.coalesce_plans_ms ?? AGENT_DEFAULTS.coalescePlansMs,
     restart: {
       enabled: options.restart?.enabled ?? restart.enabled,
       max: options.restart?.max ?? restart.max,

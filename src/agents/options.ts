@@ -159,6 +159,12 @@ const optional = z
         'What becomes of images and audio in a prompt that the agent does not support. `refuse`: the prompt fails with an error that names the capability. `describe`: the agent gets a link, or a line of text that says what it does not see, and `initialize` announces images and audio.',
       )
       .meta({ default: unsupportedContent }),
+    coalesce_plans_ms: milliseconds
+      .or(z.literal(0))
+      .describe(
+        'For an agent that sends its plan very often: after a plan, further ones of the session are held for this long, and only the last passes. What else the agent sends is not held, and never overtaken. 0: every plan passes at once.',
+      )
+      .meta({ default: AGENT_DEFAULTS.coalescePlansMs }),
     on_stall: z
       .enum(['notice', 'cancel', 'end'])
       .describe(

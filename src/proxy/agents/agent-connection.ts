@@ -18,6 +18,7 @@ import type { Patch } from '../../wire/writer.ts';
 import type { Clock } from '../context.ts';
 import { requestLine } from '../messages.ts';
 import { createTrafficWatch } from '../traffic-watch.ts';
+import { coalescePlans } from './coalesce-plans.ts';
 import { limitStart } from './limit-start.ts';
 import { mapPaths } from './map-paths.ts';
 
@@ -96,10 +97,12 @@ const UNHEALTHY_BAD_LINES = 100;
 export function openConnection(
   spec: AgentSpec,
   deps: ConnectionDeps,
-  on: ConnectionEvents,
+  events: ConnectionEvents,
   selected: SelectedDialect = PLAIN,
 ): AgentConnection {
   const { limits, scanner, clock } = deps;
+  const plans = spec.coalescePlansMs > 0 ? coalescePlans(events, afterSafely, spec.coalescePlansMs) : undefined;
+  const on = plans?.events ?? events;
   const process = deps.launch(spec);
   let state: ConnectionState = 'starting';
   /** Also while it is ending: the agent may answer initialize until its process has gone. */
@@ -205,6 +208,15 @@ export function openConnection(
     watch(endOf(batch) - batch.first.start, batch.ends.length);
     return true;
   }
+  function afterSafely(ms: number, act: () => void): () => void {
+    return clock.after(ms, () => {
+      try {
+        act();
+      } catch (error) {
+        unreadable(error);
+      }
+    });
+  }
   /** A bug in the proxy: it must not end the sessions of other agents. */
   function unreadable(error: unknown): void {
     end(failure('AGENT_UNREADABLE', [spec.name, String((error as Error).message)], details('unreadable')));
@@ -212,6 +224,7 @@ export function openConnection(
   function end(error: ProxyError): void {
     if (state === 'ended') return;
     const wasStopped = state === 'ending';
+    plans?.flush();
     release();
     // Processes that an agent leaves behind get time to end by themselves; an agent that hangs does not.
     if (error.key !== 'AGENT_GONE' && error.key !== 'AGENT_DISCONNECTED') process.kill();
@@ -223,6 +236,7 @@ export function openConnection(
     abandon();
     cancelHangUp?.();
     cancelReading?.();
+    plans?.stop();
     streams.stop();
   }
   /** An agent that stops reading fails when its queue is full; pausing the client instead would stall every agent. */

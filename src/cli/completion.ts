@@ -29,7 +29,10 @@ _switchboard() {
   found=("\${(@f)$(switchboard ${COMPLETE} -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -n "\${found[1]}" ]]; then compadd -- "\${found[@]}"; else _files; fi
 }
-if [[ "\${funcstack[1]}" == _switchboard ]]; then _switchboard "$@"; else compdef _switchboard switchboard; fi
+if [[ "\${funcstack[1]}" == _switchboard ]]; then _switchboard "$@"; else
+  (( \${+functions[compdef]} )) || { autoload -Uz compinit && compinit; }
+  compdef _switchboard switchboard
+fi
 `,
   fish: `# switchboard completion fish > ~/.config/fish/completions/switchboard.fish
 function __switchboard_complete

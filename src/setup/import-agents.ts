@@ -65,6 +65,13 @@ export function takeOver(
   return { taken, left };
 }
 
+/** Agents whose secrets are missing are disabled, unless there would be no other: a configuration needs one. */
+export function withOneEnabled(taken: readonly Taken[], present: Readonly<Record<string, unknown>>): readonly Taken[] {
+  const isAnyEnabled = [...Object.values(present), ...taken.map(({ entry }) => entry)].some((entry) => fields(entry).enabled !== false);
+  if (isAnyEnabled) return taken;
+  return taken.map(({ entry: { enabled: _, ...entry }, ...one }) => ({ ...one, entry }));
+}
+
 /** The start command, or why there is none. */
 function startOf({ name, entry, start, isUs }: Listed, catalogue: Catalogue, here: Here) {
   if (isUs) return 'it is switchboard itself';

@@ -12,3 +12,11 @@ test('the script has no syntax errors and asks switchboard for the words', async
   const { stdout, stderr } = spawnSync('zsh', ['-f', '-c', ask], { env, encoding: 'utf8' });
   expect({ stdout, stderr }).toEqual({ stdout: 'for switchboard\nclaude-agent cline\n', stderr: '' });
 });
+
+test('the script can be sourced before compinit has run', async () => {
+  const home = createHome();
+  const { script, env } = await withScript(home, 'zsh');
+  const ask = `ZDOTDIR='${home.tmp}'; source '${script}'; echo $_comps[switchboard]`;
+  const { stdout, stderr } = spawnSync('zsh', ['-f', '-c', ask], { env, encoding: 'utf8', input: '' });
+  expect({ stdout, stderr }).toEqual({ stdout: '_switchboard\n', stderr: '' });
+});

@@ -119,6 +119,24 @@ test.each([
   expect(existsSync(home.userFile)).toBe(false);
 });
 
+/** Zed with agents of which some need a secret. */
+const zedWith = (home: Home, agents: object): void =>
+  void home.write(path.join(home.home, '.config/zed/settings.json'), { agent_servers: agents });
+const keyed = (name: string) => ({ command: process.execPath, args: [name], env: { API_KEY: 'canary-key-0123' } });
+
+test('an only agent whose secret is not set stays enabled: commands name the variable, and need nothing but it', async () => {
+  const home = createHome();
+  zedWith(home, { keyed: keyed('one') });
+  const made = await home.run(['init', '--yes', '--no-connect']);
+  expect(made).toMatchObject({ code: 0, stderr: expect.stringMatching(/Set API_KEY in your environment$/m) });
+  expect(read(home.userFile)).not.toMatch(/"enabled"|canary/);
+  expect(await home.run(['run', 'hi'])).toMatchObject({
+    code: 6,
+    stderr: expect.stringContaining('environment variable "API_KEY" is not set'),
+  });
+  expect(await home.run(['config', 'validate'], { API_KEY: 'set-now' })).toMatchObject({ code: 0 });
+});
+
 const [ENTER, SPACE, DOWN, CTRL_C] = ['\r', ' ', '\u001b[B', '\u0003'];
 
 describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
@@ -154,6 +172,22 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
     expect(config.policy).toBe('careful');
     expect(read(path.join(home.home, '.config/zed/settings.json'))).toContain('"Switchboard"');
     expect(read(path.join(home.home, '.config/acp-ui/agents.json'))).toBe(ACP_UI);
+  });
+
+  test('agents that it disables are no defaults', async () => {
+    const home = createHome();
+    zedWith(home, { keyed: keyed('one'), plain: { command: process.execPath, args: ['two'] }, other: { command: process.execPath } });
+    const { child, said, ended } = home.startInTerminal(['init', '--policy', 'careful', '--no-connect'], { PATH: '/usr/bin:/bin' });
+    await said('Which agents?');
+    child.stdin.write(ENTER);
+    await said('Import these agents');
+    child.stdin.write(ENTER);
+    await said('Which agent is the default?');
+    child.stdin.write(ENTER);
+    await said('Write this change?');
+    child.stdin.write(ENTER);
+    expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining('Next: switchboard doctor') });
+    expect(parse(read(home.userFile))).toMatchObject({ default_agent: 'plain', agent_servers: { keyed: { enabled: false } } });
   });
 
   test('it shows the change before it writes: "no" writes nothing', async () => {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { bundledCatalogue } from '../../app/package-files.ts';
 import { withProperty } from '../../setup/edit-jsonc.ts';
 import { EDITORS, type EditorFile, openEditorFile, placesHere } from '../../setup/editors.ts';
-import { type Taken, type TakenOver, takeOver } from '../../setup/import-agents.ts';
+import { type Taken, type TakenOver, takeOver, withOneEnabled } from '../../setup/import-agents.ts';
 import { provenance } from '../../setup/new-config.ts';
 import { CommandFailure } from '../failure.ts';
 import { notice } from '../output.ts';
@@ -21,7 +21,8 @@ export async function importCommand(flags: ImportFlags): Promise<number> {
   const { files, warnings: unreadable } =
     flags.from === undefined ? await editorsHere() : { files: await named(flags.from, flags), warnings: [] };
   const config = await openUserConfig(flags);
-  const found = takeOver(files, config.agents, bundledCatalogue(), here());
+  const { taken, left } = takeOver(files, config.agents, bundledCatalogue(), here());
+  const found = { taken: withOneEnabled(taken, config.agents), left };
   const edited = found.taken.length === 0 ? config.text : withTaken(config.base, found.taken);
   if (edited !== config.text) refuseWorse(config, edited);
   const planned = { file: config, text: edited };
@@ -29,8 +30,8 @@ export async function importCommand(flags: ImportFlags): Promise<number> {
   const change = await makeChange(planned, flags);
   const warnings = [...unreadable, ...warningsOf(found)];
   if (flags.json) {
-    const taken = found.taken.map(({ name, source, missing }) => ({ name, source, enabled: missing.length === 0, missing }));
-    printData({ imported: taken, skipped: found.left, ...change }, warnings);
+    const imported = found.taken.map(({ name, source, missing, entry }) => ({ name, source, enabled: entry.enabled !== false, missing }));
+    printData({ imported, skipped: found.left, ...change }, warnings);
     return 0;
   }
   if (files.length === 0) say('Found no editor with configured agents.');
@@ -61,15 +62,18 @@ export async function editorsHere(): Promise<{ readonly files: readonly EditorFi
 
 export function withTaken(text: string, taken: readonly Taken[]): string {
   return taken.reduce((before, { name, entry, source, missing }) => {
-    const hint = missing.length > 0 ? `; set ${missing.join(' and ')} in your environment, then remove "enabled"` : '';
+    const then = entry.enabled === false ? ', then remove "enabled"' : '';
+    const hint = missing.length > 0 ? `; set ${missing.join(' and ')} in your environment${then}` : '';
     return withProperty(before, ['agent_servers', name], entry, provenance(source) + hint);
   }, text);
 }
 
 export function warningsOf({ taken }: TakenOver): string[] {
-  return taken.flatMap(({ name, missing, warnings }) => [
+  return taken.flatMap(({ name, missing, warnings, entry }) => [
     ...(missing.length > 0
-      ? [`${name}: secrets are not copied. Set ${missing.join(' and ')} in your environment, then enable the agent`]
+      ? [
+          `${name}: secrets are not copied. Set ${missing.join(' and ')} in your environment${entry.enabled === false ? ', then enable the agent' : ''}`,
+        ]
       : []),
     ...warnings.map((text) => `${name}: ${text}`),
   ]);

@@ -6,7 +6,7 @@ import { PRESETS } from '../../app/read-policy.ts';
 import { nearestOf } from '../../policy/format/nearest.ts';
 import { NotAnObject, withProperty } from '../../setup/edit-jsonc.ts';
 import { EDITORS, type Editor, placesHere } from '../../setup/editors.ts';
-import { type TakenOver, takeOver } from '../../setup/import-agents.ts';
+import { type TakenOver, takeOver, withOneEnabled } from '../../setup/import-agents.ts';
 import { editorsInUse, installedAgents } from '../../setup/survey.ts';
 import { fromCatalogue, here } from '../agents/edit-agents.ts';
 import { editorsHere, warningsOf, withTaken } from '../agents/import-agents.ts';
@@ -105,7 +105,10 @@ function defaults(survey: Survey, flags: InitFlags): Choices {
   const found = survey.imports(agents);
   const absent = found.taken.filter(({ isAbsent }) => isAbsent);
   const imports = {
-    taken: found.taken.filter(({ isAbsent }) => !isAbsent),
+    taken: withOneEnabled(
+      found.taken.filter(({ isAbsent }) => !isAbsent),
+      { ...survey.config.agents, ...Object.fromEntries(agents.map((id) => [id, {}])) },
+    ),
     left: [...found.left, ...absent.map(({ name, source, entry }) => ({ name, source, why: `command not found: ${entry.command}` }))],
   };
   return {

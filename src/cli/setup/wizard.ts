@@ -1,5 +1,7 @@
 // The prompts of `switchboard init`.
 import { cancel, intro, isCancel, multiselect, note, select } from '@clack/prompts';
+import { fields } from '../../json-object.ts';
+import { withOneEnabled } from '../../setup/import-agents.ts';
 import type { Choices, InitFlags, Survey } from './init.ts';
 
 /** Undefined if the user cancelled. */
@@ -34,7 +36,16 @@ export async function ask(survey: Survey, flags: InitFlags): Promise<Choices | u
         });
   if (isCancel(imports)) return stopped();
 
-  const names = [...Object.keys(survey.config.agents), ...agents, ...imports];
+  const isEnabled = (entry: unknown): boolean => fields(entry).enabled !== false;
+  const imported = withOneEnabled(
+    found.taken.filter(({ name }) => imports.includes(name)),
+    { ...survey.config.agents, ...Object.fromEntries(agents.map((id) => [id, {}])) },
+  );
+  const names = [
+    ...Object.entries(survey.config.agents).flatMap(([name, entry]) => (isEnabled(entry) ? [name] : [])),
+    ...agents,
+    ...imported.flatMap(({ name, entry }) => (isEnabled(entry) ? [name] : [])),
+  ];
   const isOpen = flags.defaultAgent === undefined && !survey.config.hasDefault && names.length > 1;
   const defaultAgent = isOpen
     ? await select({ message: 'Which agent is the default?', options: names.map((name) => ({ value: name, label: name })) })
@@ -71,7 +82,7 @@ export async function ask(survey: Survey, flags: InitFlags): Promise<Choices | u
   return {
     agents,
     imports: {
-      taken: found.taken.filter(({ name }) => imports.includes(name)),
+      taken: imported,
       left: [
         ...found.left,
         ...found.taken.flatMap(({ name, source }) => (imports.includes(name) ? [] : [{ name, source, why: 'you did not select it' }])),

@@ -79,19 +79,19 @@ const names = (count: number): string => Array.from({ length: count }, (_, n) =>
 describe('a line just below the limits is read and decided in time', () => {
   const policy = policyOf(fileText('config/policies/standard.yaml').replace(/^version:.*\n/m, ''));
   test.each([
-    ['operands', `cat${names(890)}`],
-    ['copies', `cp${names(440)} b`],
-    ['moves', `mv${names(440)} b`],
-    ['deletions', `rm${names(890)}`],
-    ['pathspecs', `git log --${names(890)}`],
+    ['operands', `cat${names(590)}`],
+    ['copies', `cp${names(290)} b`],
+    ['moves', `mv${names(290)} b`],
+    ['deletions', `rm${names(590)}`],
+    ['pathspecs', `git log --${names(590)}`],
     ['commands', 'git log -3;'.repeat(250)],
     ['cd', 'cd a;'.repeat(24)],
-    ['directories', `${'cd a;'.repeat(11)}rm${names(55)}`],
+    ['directories', `${'cd a;'.repeat(11)}rm${names(30)}`],
     ['file name patterns', `ls${' *'.repeat(250)}`],
     ['substitutions', `echo${' `a`'.repeat(120)}`],
     ['arithmetic', `echo $((${'1+'.repeat(1000)}1))`],
     ['letters', filled('ls', ` -${'l'.repeat(250)}`, 10_000)],
-    ['words that could be several files', `unheard-of${' a=b:c'.repeat(290)}`],
+    ['words that could be several files', `unheard-of${' a=b:c'.repeat(195)}`],
   ])('%s', (_, line) => {
     const action = commandAction(PLACE, line);
     expect(action.isUnreadable).toBe(false);
@@ -99,7 +99,7 @@ describe('a line just below the limits is read and decided in time', () => {
   });
 
   test('a line with more files than that is not read', () => {
-    for (const line of [`cp${names(460)} b`, `rm${names(910)}`]) expect(commandAction(PLACE, line).isUnreadable).toBe(true);
+    for (const line of [`cp${names(310)} b`, `rm${names(610)}`]) expect(commandAction(PLACE, line).isUnreadable).toBe(true);
   });
 });
 

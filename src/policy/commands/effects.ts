@@ -1,6 +1,6 @@
 // What a command does, by the program table: every word explained, or the first one that is not.
 import type { Effect, FileEffect, Meaning, Origin } from './effect.ts';
-import type { Operands, WalkModifier, WordType } from './program.ts';
+import type { Operands, Program, WalkModifier, WordType } from './program.ts';
 import { PROGRAM_TABLE } from './programs/index.ts';
 import { RUNNER_OPTIONS } from './programs/runner-options.ts';
 import { createTable, type Entry, type ProgramTable } from './table/lookup.ts';
@@ -52,6 +52,7 @@ function effectsOf(parsed: Parsed, argv: readonly string[], table: ProgramTable,
   readOperands(reading, isGiven);
   if (entry.data.comparesPaths) addComparedPaths(reading);
   if (entry.data.keepsNames) addKeptNames(reading, isGiven('-T'));
+  if (entry.data.renames) addRenamed(reading, entry.data.renames);
   for (const { data } of levels) for (const effect of data.unasked ?? []) state(reading, effect, 'unasked');
   return reading.effects;
 }
@@ -170,6 +171,17 @@ function addKeptNames(reading: Reading, isOntoTarget: boolean): void {
         reading.effects.push({ ...target, kind: 'walk', path: `${target.path}/${name}`, walks: new Set(['links']) });
       else if (isContent && source.kind === 'walk') reading.effects.push({ ...target, kind: 'unpack' });
     }
+}
+
+// `gzip -d package.json.gz` writes package.json. A name ending in `.tgz` becomes one in `.tar`, which makes nothing run.
+function addRenamed({ effects, parsed }: Reading, { suffixes, option }: NonNullable<Program['renames']>): void {
+  const own = parsed.given.filter(({ option: { first } }) => first === option).flatMap(({ values }) => values.map(({ text }) => text));
+  for (const effect of effects.filter((one): one is FileEffect => one.kind === 'modify')) {
+    const { path } = effect;
+    const stripped = [...own, ...suffixes].filter((suffix) => path.toLowerCase().endsWith(suffix.toLowerCase()));
+    const names = [...stripped.map((suffix) => path.slice(0, path.length - suffix.length)), path + (own.at(-1) ?? suffixes[0])];
+    for (const name of new Set(names)) effects.push({ ...effect, kind: 'write', path: name });
+  }
 }
 
 function assign(reading: Reading, form: Operands, operands: readonly Word[], isGiven: (name: string) => boolean): void {

@@ -7,7 +7,7 @@ const MAX_BRACKETS = 64;
 /** Beyond these, in one line and outside quoted text and here-documents, a line is not read. */
 export const MOST = { words: 1000, commands: 256, expansions: 256, globs: 256, quotes: 2000, changes: 24 } as const;
 /** Files of all commands, in each directory that a command may run in. Every rule about files looks at each. */
-const MAX_FILES = 900;
+const MAX_FILES = 600;
 /** Characters of arithmetic that count as one expansion. */
 const ARITHMETIC = 8;
 const MAX_DOCUMENTS = 16;
@@ -20,7 +20,7 @@ const SLOW = [
 
 /** What the parts of a line cost, in units of about 10 ns. Scripts inside words and the words of each command count again. */
 const COST = {
-  character: 1,
+  character: 2,
   word: 50,
   command: 400,
   expansion: 150,

@@ -10,7 +10,9 @@
  * - `enter` is the directory for what follows.
  * - `run` names a program, `command` starts a command line that lasts to the end of the words (or to `;` and `+` for find).
  * - `project:NAME` runs the project's own code: a script, its tests, its build.
- * - `url` and `host` connect. `env` shows or sets an environment variable.
+ * - `argument` goes to the project's own code, which may take it, or what follows its `=`, for a file.
+ * - `url` and `host` connect. `env` shows or sets an environment variable; `env-or-value` is `NAME=value`, or shows the variable NAME.
+ * - `address-or-name` and `repository` are gh's: an address, or `host/owner/name`, connects to that host.
  * - `revision-or-path` and `pathspec` are git's two notions; `untracked-pathspec` reads files below it that git does not track, too (`git add`).
  *   `line-range` is `10,20:file`, `:function:file` or only the range.
  * - `data` is text, or `@file` (also `name=@file`, `name=<file`) whose content is used: curl -d. `form` is a field of a form, `name=value` or
@@ -47,7 +49,11 @@ export type WordType =
   | `project:${string}`
   | 'url'
   | 'host'
+  | 'argument'
   | 'env'
+  | 'env-or-value'
+  | 'address-or-name'
+  | 'repository'
   | 'revision-or-path'
   | 'pathspec'
   | 'untracked-pathspec'
@@ -154,6 +160,8 @@ export type Program = {
   readonly changesPathspecs?: true;
   /** What it copies or moves into a directory keeps its name: `cp a/package.json .` writes `./package.json`. */
   readonly keepsNames?: true;
+  /** What it replaces gets another name: the first suffix is added, or one of them removed. `option` names another suffix. */
+  readonly renames?: { readonly suffixes: readonly string[]; readonly option?: string };
   /** Where it takes a file, it also takes an address to fetch it from. */
   readonly opensAddresses?: true;
   /** The commands it starts are packages or modules of its own, so a name means the program of the table only if it is one of these. */

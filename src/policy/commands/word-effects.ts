@@ -65,6 +65,20 @@ export function readValue(reading: Reading, type: WordType, word: Word, by: Orig
     case 'env':
       reading.effects.push({ kind: 'environment', word: index, by });
       return;
+    case 'env-or-value':
+      if (!text.includes('=')) reading.effects.push({ kind: 'environment', word: index, by });
+      return;
+    case 'address-or-name':
+    case 'repository': {
+      const host = hostOfName(text, type === 'repository');
+      if (host !== undefined) reading.effects.push({ kind: 'connect', host, word: index, by });
+      return;
+    }
+    case 'argument': {
+      const file = text.startsWith('-') ? /^--?[\w-]+=(.+)$|^-\w([./~].*)$/s.exec(text)?.slice(1).find(Boolean) : text;
+      if (file !== undefined && !ADDRESS.test(file)) addFile(reading, 'read', file, index, by, option);
+      return;
+    }
     case 'data': {
       const file = /(?:^|=)[@<](.+)$/s.exec(text)?.[1];
       if (file !== undefined) addFile(reading, 'read', file, index, by, option);
@@ -136,6 +150,14 @@ function hostOfUrl(text: string): string {
   const host = /^https?:\/\/([A-Za-z0-9.-]+)(:\d+)?([/?#][^[\]{}\s\\]*)?$/i.exec(text)?.[1];
   if (host === undefined) throw new NotUnderstood(text, 'not a plain http or https address');
   return host.toLowerCase().replace(/\.$/, '');
+}
+
+/** Of gh: a host other than the one that every subcommand connects to. */
+function hostOfName(text: string, isRepository: boolean): string | undefined {
+  if (!isRepository && !text.includes('://')) return undefined;
+  const parts = /^(?:(?:([\w.-]+)\/)?[\w.-]+\/)?[\w.-]+$/.exec(text);
+  const host = parts === null ? hostOfUrl(text) : parts[1]?.toLowerCase();
+  return host === 'github.com' ? undefined : host;
 }
 
 const ADDRESS = /^[a-z][a-z0-9+.-]*:|^git[+@]|^github\.com\//i;

@@ -17,6 +17,9 @@ const FILES = `
   .codex/config.toml .gemini/settings.json .kiro/hooks/a .mcp.json .cursorrules .mocharc.jsonc .prettierrc.toml .prettierrc.json5
   .eslintrc.mts tslint.json mypy.ini .pylintrc .coveragerc .pdbrc .rspec .rubocop.yml .irbrc .Rprofile .ghci ansible.cfg phpunit.xml
   .php-cs-fixer.php build.sbt .justfile Guardfile .bundle/config .lldbinit .gitpod.yml .gitea/workflows/ci.yml .teamcity/settings.kts
+  .git/objects/info/alternates karma.conf.js jest.setup.ts vitest.workspace.ts anything.config.mts .anythingrc .anythingrc.toml gulpfile.mjs
+  Gruntfile.js dangerfile.ts angular.json .storybook/main.ts .changeset/config.json .golangci.yaml .pre-commit-hooks.yaml package.json5
+  package.yaml gradle/wrapper/gradle-wrapper.properties project/plugins.sbt helmfile.yaml build.zig dune-project .formatter.exs .hg/hgrc
   wrangler.toml knip.config.ts .kilocode/mcp.json .junie/mcp/mcp.json .amazonq/mcp.json crush.json .pi/settings.json`;
 const ALL = FILES.trim().split(/\s+/);
 
@@ -38,6 +41,22 @@ describe.each(['standard', 'careful', 'ci', 'readonly', 'console'])('under %s no
 
 test('ordinary files are none of them', () => {
   const policy = combine([{ name: 'user', policy: policyFile(fileText('config/policies/standard.yaml'), 'standard') }]);
-  const files = ['src/a.ts', 'README.md', 'src/package.ts', 'docs/makefile.md', 'test/a.test.ts', 'src/config.ts', 'a.json', 'head.ts'];
+  const files = [
+    'src/a.ts',
+    'README.md',
+    'src/package.ts',
+    'docs/makefile.md',
+    'test/a.test.ts',
+    'src/config.ts',
+    'a.json',
+    'head.ts',
+    'src/rc.ts',
+    'src/app-config.ts',
+    'src/setup.ts',
+    'data.config.json',
+    '.changeset/brave-cats.md',
+    'docs/gulpfile.md',
+    'src/workspace.ts',
+  ];
   expect(files.filter((file) => decide(policy, pathAction(PLACE, 'edit', `/work/project/${file}`)).verdict !== 'allow')).toEqual([]);
 });

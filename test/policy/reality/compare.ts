@@ -186,12 +186,9 @@ function isWritten(one: Observed, files: readonly FilePrediction[], facts: Facts
           isMadeFrom(prediction.path, one.path)
         );
       case 'modify':
-        // A compressor replaces `x` by `x.gz`, and the other way round, next to a link if it is given one.
-        if (prediction.written !== prediction.path && isDerived(one, [{ ...prediction, path: prediction.written }])) return true;
-        return (
-          prediction.path === one.path ||
-          (path.dirname(prediction.path) === path.dirname(one.path) &&
-            (one.path.startsWith(prediction.path) || prediction.path.startsWith(one.path)))
+        // A longer name is a backup (`x.orig`), a shorter one a file of its own. A link itself is replaced, or what it leads to.
+        return [prediction.path, prediction.written].some(
+          (file) => file === one.path || (path.dirname(file) === path.dirname(one.path) && one.path.startsWith(file)),
         );
       case 'delete':
       case 'move':

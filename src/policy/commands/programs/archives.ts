@@ -24,7 +24,7 @@ export const ARCHIVE_PROGRAMS: readonly Program[] = [
       ...flags('--ignore-command-error, --no-ignore-command-error, -O --to-stdout, --clamp-mtime, --delay-directory-restore'),
       ...flags('-m --touch, --no-delay-directory-restore, --no-same-owner, --no-same-permissions, --numeric-owner'),
       ...flags('-p --preserve-permissions --same-permissions, --same-owner, -s --preserve-order --same-order, --acls, --no-acls'),
-      ...flags('--no-selinux, --no-xattrs, --selinux, --xattrs, --force-local, -M --multi-volume, -B --read-full-records'),
+      ...flags('--no-selinux, --no-xattrs, --selinux, --xattrs, --force-local, -B --read-full-records'),
       ...flags('-i --ignore-zeros, --old-archive --portability, --posix, -a --auto-compress, -j --bzip2, -J --xz, --lzip, --lzma'),
       ...flags('--lzop, --no-auto-compress, --zstd, -z --gzip --gunzip --ungzip, -Z --compress --uncompress, --hard-dereference'),
       ...flags('--one-file-system, --full-time, -l --check-links, -R --block-number, --show-defaults, --show-omitted-dirs'),
@@ -37,7 +37,7 @@ export const ARCHIVE_PROGRAMS: readonly Program[] = [
       '--add-file=': 'walk',
       ...optionList({
         number: `
-          --level=, --occurrence[=], --sparse-version=, -L --tape-length=, -b --blocking-factor=, --record-size=, --strip-components=,
+          --level=, --occurrence[=], --sparse-version=, -b --blocking-factor=, --record-size=, --strip-components=,
           --checkpoint[=]`,
         pattern: '--exclude=, --xattrs-exclude=, --xattrs-include=, -K --starting-file=',
         text: `
@@ -56,6 +56,7 @@ export const ARCHIVE_PROGRAMS: readonly Program[] = [
         'one:literal,shell,shell-always,shell-escape,shell-escape-always,c,c-maybe,escape,locale,clocale': '--quoting-style=',
         'unclear:opens a file of that name in every directory, or at that path': '--exclude-tag=, --exclude-tag-all=, --exclude-tag-under=',
         'unclear:writes the times of the files that it reads': '--atime-preserve[=]',
+        'unclear:its question for the next volume can be answered with a command': '-M --multi-volume, -L --tape-length=',
         'unclear:takes names and options from a file': '-T --files-from=',
         'unclear:runs a compression program': '-I --use-compress-program=',
         'unclear:runs a command for each file': '--to-command=',

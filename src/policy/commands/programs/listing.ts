@@ -165,9 +165,10 @@ export const LISTING_PROGRAMS: readonly Program[] = [
     parse: 'find',
     options: {
       '-a': 'sets:hidden',
-      ...flags('-d, -f, -x, -R, --ignore-case, --matchdirs, --metafirst, --prune, --noreport, -q, -N, -Q'),
+      ...flags('-d, -f, -x, --ignore-case, --matchdirs, --metafirst, --prune, --noreport, -q, -N, -Q'),
       ...flags('-p, -u, -g, -s, -h, --si, --du, -D, -F, --inodes, --device, -v, -t, -c, -U, -r, --dirsfirst, --filesfirst'),
       ...flags('-i, -A, -S, -n, -C, -X, -J, --nolinks, --version, --help'),
+      '-R': 'unclear:with -H or -o it writes 00Tree.html in directories',
       '-l': 'sets:follows',
       '-L=': 'number',
       '--filelimit=': 'number',

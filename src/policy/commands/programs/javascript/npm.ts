@@ -209,7 +209,8 @@ export const NPM_PROGRAMS: readonly Program[] = [
       { first: ['command'], min: 1 },
     ],
     starts: TOOLS,
-    unasked: NPM_ITSELF,
+    // A tool that the project does not have is fetched.
+    unasked: [...NPM_ITSELF, connects],
     ambient: ['NODE_OPTIONS', 'npm_config_script_shell', 'npm_config_node_options'],
   },
 ];

@@ -152,7 +152,7 @@ export const PACKAGE_MANAGER_PROGRAMS: readonly Program[] = [
         operands: [{ rest: 'names' }],
         unasked: [{ kind: 'project', name: 'tests' }],
       },
-      run: { ...run, operands: [{ first: ['project:script'], rest: 'text', min: 1 }], parse: 'first' },
+      run: { ...run, operands: [{ first: ['project:script'], rest: 'argument', min: 1 }], parse: 'first' },
       install: { ...install('bun.lock', YARN_INSTALL), aliases: ['i'] },
       add: { ...install('bun.lock', YARN_INSTALL), aliases: ['a'] },
       remove: { ...install('bun.lock', YARN_INSTALL), aliases: ['rm'] },

@@ -33,7 +33,7 @@ const NODE_OPTIONS: Options = optionList({
     --trace-event-file-pattern=`,
   'unclear:writes profiles or reports': '--cpu-prof, --heap-prof, --prof, --report-on-fatalerror, --report-uncaught-exception',
 });
-const SCRIPT = { first: ['project:script'], rest: 'text', min: 1 } as const;
+const SCRIPT = { first: ['project:script'], rest: 'argument', min: 1 } as const;
 
 export const RUNTIME_PROGRAMS: readonly Program[] = [
   {
@@ -130,7 +130,7 @@ export const RUNTIME_PROGRAMS: readonly Program[] = [
         ],
         isWriter: true,
       },
-      task: { operands: [{ first: ['project:task'], rest: 'text' }], unasked: [{ kind: 'read', path: './deno.json' }] },
+      task: { operands: [{ first: ['project:task'], rest: 'argument' }], unasked: [{ kind: 'read', path: './deno.json' }] },
       eval: { parse: 'words', operands: [{ rest: EVALUATES }] },
     },
     opensAddresses: true,

@@ -7,7 +7,8 @@ const BUILD_OPTIONS: Options = optionList({
   number: '-p=',
   text: '-tags=, -buildmode=, -installsuffix=, -covermode=',
   'one:true,false,auto': '-buildvcs[=]',
-  'one:readonly,vendor,mod': '-mod=',
+  // `mod` changes go.mod and fetches what the words name.
+  'one:readonly,vendor': '-mod=',
   'one:gc,gccgo': '-compiler=',
   pattern: '-coverpkg=',
   enter: '-C=',
@@ -15,13 +16,10 @@ const BUILD_OPTIONS: Options = optionList({
   'unclear:options of the compiler or linker can name programs': '-ldflags=, -gcflags=, -asmflags=, -gccgoflags=',
   'unclear:replaces files of the build': '-overlay=, -modfile=, -pkgdir=, -pgo=',
 });
-/** Compiling runs cgo's compiler if packages ask for it. */
-const BUILDS = [
-  { kind: 'unpack', path: '~/.cache/go-build' },
-  { kind: 'unpack', path: '~/go/pkg/mod' },
-] as const;
-const PACKAGES = [{ rest: 'names' }] as const;
 const connects = { kind: 'connect' } as const;
+/** Compiling runs cgo's compiler if packages ask for it. Modules that are not there yet are fetched. */
+const BUILDS = [connects, { kind: 'unpack', path: '~/.cache/go-build' }, { kind: 'unpack', path: '~/go/pkg/mod' }] as const;
+const PACKAGES = [{ rest: 'names' }] as const;
 const CHANGES_MANIFEST = [
   { kind: 'modify', path: './go.mod' },
   { kind: 'modify', path: './go.sum' },
@@ -63,7 +61,7 @@ export const GO_PROGRAMS: readonly Program[] = [
       run: {
         options: { ...BUILD_OPTIONS, '-exec=': 'run' },
         // `pkg@version` would be fetched.
-        operands: [{ first: ['project:program'], rest: 'text', min: 1, match: '^[^@]*$' }],
+        operands: [{ first: ['project:program'], rest: 'argument', min: 1, match: '^[^@]*$' }],
         unasked: BUILDS,
       },
       install: {

@@ -5,7 +5,7 @@ import { optionList } from '../option-list.ts';
 const LOADS_CODE = 'unclear:loads other code' as const;
 const EVALUATES = 'unclear:evaluates code' as const;
 const connects = { kind: 'connect' } as const;
-const SCRIPT = { first: ['project:script'], rest: 'text', min: 1 } as const;
+const SCRIPT = { first: ['project:script'], rest: 'argument', min: 1 } as const;
 
 const bundleInstall: Subcommand = {
   options: optionList({ none: '--local, --quiet, --no-cache', number: '--jobs=, --retry=' }),

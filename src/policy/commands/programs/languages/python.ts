@@ -116,7 +116,7 @@ export const PYTHON_PROGRAMS: readonly Program[] = [
     }),
     operands: [
       { if: ['-V', '-VV', '-h', '-m'], max: 0 },
-      { first: ['project:script'], rest: 'text', min: 1 },
+      { first: ['project:script'], rest: 'argument', min: 1 },
     ],
     starts: ['pytest', 'unittest', 'pip', 'mypy', 'black', 'ruff'],
     ambient: AMBIENT,

@@ -23,7 +23,10 @@ const PACKAGE_OPTIONS: Options = optionList({
   'project:manifest': '--manifest-path=',
   write: '--target-dir=, --artifact-dir --out-dir=',
 });
+const connects = { kind: 'connect' } as const;
+/** Dependencies that are not there yet are fetched. */
 const BUILDS = [
+  connects,
   { kind: 'project', name: 'build scripts and macros' },
   { kind: 'unpack', path: './target' },
   { kind: 'unpack', path: '~/.cargo' },
@@ -34,14 +37,12 @@ const TEST_WORDS =
 /** Behind `--`, to the compiler: only levels of lints. */
 const LINTS =
   'one:-D,-W,-A,-F,--deny,--warn,--allow,warnings,-Dwarnings,-Wwarnings,unused,dead_code,clippy::all,clippy::pedantic,clippy::nursery,clippy::cargo,clippy::unwrap_used,clippy::expect_used,-Dclippy::all,-Wclippy::all,-Wclippy::pedantic,-Aclippy::too_many_arguments' as const;
-/** Dependencies that are not there yet are fetched. */
 const build = (options: Options = {}): Subcommand => ({
   options: { ...PACKAGE_OPTIONS, ...options },
   operands: [{ max: 0 }],
   unasked: BUILDS,
   isWriter: true,
 });
-const connects = { kind: 'connect' } as const;
 const CHANGES_MANIFEST = [
   { kind: 'modify', path: './Cargo.toml' },
   { kind: 'modify', path: './Cargo.lock' },
@@ -88,7 +89,7 @@ export const RUST_PROGRAMS: readonly Program[] = [
         operands: [{ rest: 'pattern' }],
         unasked: [...BUILDS, { kind: 'project', name: 'benchmarks' }],
       },
-      run: { ...build(), aliases: ['r'], operands: [{ rest: 'text' }], unasked: [...BUILDS, { kind: 'project', name: 'program' }] },
+      run: { ...build(), aliases: ['r'], operands: [{ rest: 'argument' }], unasked: [...BUILDS, { kind: 'project', name: 'program' }] },
       fmt: {
         options: optionList({
           none: '--all, --check',

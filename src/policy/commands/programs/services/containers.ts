@@ -26,11 +26,12 @@ const runs: Subcommand = { parse: 'words', operands: [{ rest: RUNS, min: 1 }] };
 const builds: Subcommand = {
   options: optionList({
     none: '--no-cache, --pull, -q --quiet, --rm, --force-rm, --compress, --load',
-    text: '-t --tag=, --target=, --platform=, --build-arg=, --label=, --cache-from=',
+    text: '-t --tag=, --target=, --platform=, --label=',
+    'env-or-value': '--build-arg=',
     'one:auto,plain,tty,rawjson,quiet': '--progress=',
     'project:Dockerfile': '-f --file=',
     write: '--iidfile=, -o --output=, --metadata-file=',
-    [OTHER_DAEMON]: '--network=, --add-host=, --security-opt=, --secret=, --ssh=, --allow=, --builder=, --push',
+    [OTHER_DAEMON]: '--network=, --add-host=, --security-opt=, --secret=, --ssh=, --allow=, --builder=, --cache-from=, --push',
   }),
   operands: [{ rest: 'walk', max: 1 }],
   opensAddresses: true,

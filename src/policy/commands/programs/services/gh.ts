@@ -1,15 +1,16 @@
-// gh: looking at GitHub is understood, with a connection; writing there too, for rules that name it. Every subcommand can run git.
+// gh: looking at GitHub is understood, with a connection; writing there too, for rules that name it. Every subcommand can run git. Requests and
+// repositories can be named by an address, of another host too.
 import type { Options, Program, Subcommand } from '../../program.ts';
 import { optionList } from '../option-list.ts';
 
 const BROWSER = 'unclear:opens a browser' as const;
 const connects = { kind: 'connect', host: 'api.github.com' } as const;
-const GLOBAL: Options = optionList({ none: '-h --help', text: '-R --repo=' });
+const GLOBAL: Options = optionList({ none: '-h --help', repository: '-R --repo=' });
 const JSON_OPTIONS: Options = { '--json=': 'text', '-q --jq=': 'script:jq', '-t --template=': 'text', '-w --web': BROWSER };
 
 const view: Subcommand = {
   options: { ...GLOBAL, ...JSON_OPTIONS, '-c --comments': 'none' },
-  operands: [{ rest: 'text', max: 1 }],
+  operands: [{ rest: 'address-or-name', max: 1 }],
   unasked: [connects],
 };
 const list: Subcommand = {
@@ -47,7 +48,7 @@ const edit: Subcommand = {
       read: '-F --body-file=',
     }),
   },
-  operands: [{ rest: 'text' }],
+  operands: [{ rest: 'address-or-name' }],
   unasked: [connects],
 };
 const comment: Subcommand = {
@@ -55,10 +56,10 @@ const comment: Subcommand = {
     ...GLOBAL,
     ...optionList({ none: '--edit-last', text: '-b --body=', read: '-F --body-file=', [BROWSER]: '-w --web, -e --editor' }),
   },
-  operands: [{ rest: 'text', max: 1 }],
+  operands: [{ rest: 'address-or-name', max: 1 }],
   unasked: [connects],
 };
-const plain: Subcommand = { options: GLOBAL, operands: [{ rest: 'text', max: 1 }], unasked: [connects] };
+const plain: Subcommand = { options: GLOBAL, operands: [{ rest: 'address-or-name', max: 1 }], unasked: [connects] };
 
 export const GH_PROGRAMS: readonly Program[] = [
   {
@@ -78,12 +79,12 @@ export const GH_PROGRAMS: readonly Program[] = [
               ...GLOBAL,
               ...optionList({ none: '--name-only, --patch', 'one:always,never,auto': '--color=', [BROWSER]: '-w --web' }),
             },
-            operands: [{ rest: 'text', max: 1 }],
+            operands: [{ rest: 'address-or-name', max: 1 }],
             unasked: [connects],
           },
           checks: {
             options: { ...GLOBAL, ...JSON_OPTIONS, ...optionList({ none: '--required, --watch, --fail-fast', number: '-i --interval=' }) },
-            operands: [{ rest: 'text', max: 1 }],
+            operands: [{ rest: 'address-or-name', max: 1 }],
             unasked: [connects],
           },
           create: { ...create, aliases: ['new'] },
@@ -95,7 +96,7 @@ export const GH_PROGRAMS: readonly Program[] = [
           checkout: {
             aliases: ['co'],
             options: { ...GLOBAL, ...optionList({ none: '-f --force, --detach, --recurse-submodules', revision: '-b --branch=' }) },
-            operands: [{ rest: 'text', max: 1 }],
+            operands: [{ rest: 'address-or-name', max: 1 }],
             unasked: [connects, { kind: 'run', program: 'git' }, { kind: 'unpack', path: '$repository' }],
             isWriter: true,
           },
@@ -107,7 +108,7 @@ export const GH_PROGRAMS: readonly Program[] = [
                 text: '-b --body=, -t --subject=, --match-head-commit=',
               }),
             },
-            operands: [{ rest: 'text', max: 1 }],
+            operands: [{ rest: 'address-or-name', max: 1 }],
             unasked: [connects, { kind: 'run', program: 'git' }],
           },
           review: {
@@ -115,7 +116,7 @@ export const GH_PROGRAMS: readonly Program[] = [
               ...GLOBAL,
               ...optionList({ none: '-a --approve, -c --comment, -r --request-changes', text: '-b --body=', read: '-F --body-file=' }),
             },
-            operands: [{ rest: 'text', max: 1 }],
+            operands: [{ rest: 'address-or-name', max: 1 }],
             unasked: [connects],
           },
         },
@@ -178,7 +179,7 @@ export const GH_PROGRAMS: readonly Program[] = [
       release: { commands: { list: { ...list, aliases: ['ls'] }, view } },
       repo: {
         commands: {
-          view: { options: { ...JSON_OPTIONS, '-b --branch=': 'text' }, operands: [{ rest: 'text', max: 1 }], unasked: [connects] },
+          view: { options: { ...JSON_OPTIONS, '-b --branch=': 'text' }, operands: [{ rest: 'repository', max: 1 }], unasked: [connects] },
           list,
         },
       },
@@ -200,7 +201,7 @@ export const GH_PROGRAMS: readonly Program[] = [
           'unclear:sends data, which makes the request a change': '-F --field=, -f --raw-field=, --input=',
           'unclear:another account': '--hostname=',
         }),
-        operands: [{ rest: 'text', max: 1, match: '^/?[\\w./{}?&=:%+-]+$' }],
+        operands: [{ rest: 'text', max: 1, match: '^(?!\\w*:)/?[\\w./{}?&=:%+-]+$' }],
         unasked: [connects],
       },
       auth: { commands: { status: { options: { '-h --hostname=': 'text' }, operands: [{ max: 0 }], unasked: [connects] } } },

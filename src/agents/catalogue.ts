@@ -22,6 +22,8 @@ export type CatalogueAgent = {
   readonly replaces?: readonly string[];
   readonly renamedFlags?: Readonly<Record<string, string>>;
   readonly note?: string;
+  /** It creates a file only if the client answers `fs/read_text_file` of a missing one with no text instead of an error. */
+  readonly readsMissingFiles?: boolean;
   /** What it needs in a sandbox. Paths begin with `~`, may contain `${VARIABLE:-default}`, and end with `/` if they are directories. */
   readonly sandbox?: { readonly state: readonly string[]; readonly protect?: readonly string[]; readonly hosts?: readonly string[] };
   /** When it asks for permission. */

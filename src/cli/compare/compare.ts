@@ -98,10 +98,11 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
     const directories = canWrite ? await makeDirectories(process.cwd(), names, flags.into, environment) : undefined;
     for (const [name, { kind, root }] of directories?.byAgent ?? []) notice(`${name} works in a ${kind}: ${root}`);
     const work = Promise.all(
-      names.map((name) => {
+      proxy.config.agents.map((spec) => {
+        const { name } = spec;
         const directory = directories?.byAgent.get(name);
         const cwd = directory?.cwd ?? process.cwd();
-        const files = createFiles(cwd, { canWrite, canReadAll: false });
+        const files = createFiles(cwd, { canWrite, canReadAll: false, agent: spec });
         const approver = createApprover(approval, name, cwd);
         const permission = ({ title, options }: DescribedPermission, params: unknown, id: string) => {
           proxy.connection.answersAutomatically(id);

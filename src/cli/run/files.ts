@@ -1,4 +1,7 @@
 // The files that a terminal client serves: the working directory, and more if the user allows it.
+import { agentBehind } from '../../agents/catalogue.ts';
+import type { AgentSpec } from '../../agents/defaults.ts';
+import { bundledCatalogue } from '../../app/package-files.ts';
 import type { Capabilities } from '../../client/acp-methods.ts';
 import { ClientError } from '../../client/client-error.ts';
 import { ProxyError, wireDataOf } from '../../errors.ts';
@@ -12,8 +15,10 @@ export type Files = {
   stop(): Promise<void>;
 };
 
+export type FilesOptions = { readonly canWrite: boolean; readonly canReadAll: boolean; readonly agent: AgentSpec | undefined };
+
 /** Writes stay in the working directory, whatever the user allowed. */
-export function createFiles(cwd: string, { canWrite, canReadAll }: { readonly canWrite: boolean; readonly canReadAll: boolean }): Files {
+export function createFiles(cwd: string, { canWrite, canReadAll, agent }: FilesOptions): Files {
   const workspace = createWorkspace({ mark: 'run', onChild: () => {}, environment: () => ({}) }); // no terminals are offered;
   const owner = {};
   const inside = rootsOf([cwd]);
@@ -27,10 +32,16 @@ export function createFiles(cwd: string, { canWrite, canReadAll }: { readonly ca
       try {
         return await workspace.serve(method, params, { owner, roots: isRead ? readable : inside, graceMs: 0 });
       } catch (error) {
+        if (isRead && error instanceof ProxyError && error.key === 'FILE_MISSING' && readsMissingFiles(agent)) return { content: '' };
         if (error instanceof ProxyError) throw new ClientError(error.rpc, error.message, wireDataOf(error));
         throw error;
       }
     },
     stop: () => workspace.stop(),
   };
+}
+
+/** Gemini CLI 0.61 does not understand the error, and creates no file. */
+function readsMissingFiles(agent: AgentSpec | undefined): boolean {
+  return agent !== undefined && agentBehind([agent.command, ...agent.args], bundledCatalogue())?.readsMissingFiles === true;
 }

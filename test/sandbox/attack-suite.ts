@@ -2,7 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ATTACKS, attackScene, CANARY, everydayAt } from './attacks.ts';
+import { attackScene, ATTACKS as BASIC, CANARY, everydayAt } from './attacks.ts';
+import { ESCAPES } from './escapes.ts';
+import { scene, write } from './support.ts';
+
+const ATTACKS = [...BASIC, ...ESCAPES];
 
 const processesWith = (text: string): readonly string[] =>
   execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
@@ -38,6 +42,31 @@ export function attackSuite({ asRoot }: { readonly asRoot: boolean }): void {
       expect(git('fsck', '--strict')).not.toMatch(/error|missing/);
       expect(readFileSync(`${it.project}/src/a.txt`, 'utf8')).toContain('more');
     });
+  });
+
+  test('links that one session leaves behind open nothing to the next', async () => {
+    await using it = await scene({
+      asRoot,
+      sandbox: { level: 'workspace', network: 'none', write: ['extra', 'dist'], sockets: ['own.sock'], state: ['~/.mine', '~/.mine/sub'] },
+      prepare({ base, project, home }) {
+        for (const file of [`${home}/.netrc`, `${home}/.git-credentials`, `${home}/.claude.json`, `${home}/.vimrc`]) write(file, CANARY);
+        for (const file of [`${project}/extra/x`, `${project}/dist/x`, `${home}/.mine/sub/x`, `${base}/outside/x`])
+          write(file, 'as it was');
+      },
+    });
+    const hidden = ['.netrc', '.git-credentials', '.claude.json'].map((name) => `${it.home}/${name}`);
+    const first = await it.run(
+      `rm -rf extra dist ${it.home}/.mine/sub; ln -s ${it.base}/outside extra; ln -s ${it.home}/.vimrc dist; ln -s ${it.base}/outside ${it.home}/.mine/sub; ln -s ${it.base}/outside/x own.sock; mkdir a b c; ln -s ${hidden[0]} a/package.json; ln -s ${hidden[1]} b/Makefile; ln -s ${hidden[2]} c/.mcp.json; cat ${hidden.join(' ')}`,
+    );
+    expect(first).not.toContain(CANARY);
+    await it.stop();
+    await using next = await it.again();
+    const second = await next.run(
+      `cat ${hidden.join(' ')} a/* b/* c/.mcp.json; echo evil > extra/x; echo evil > dist; echo evil > ${it.home}/.mine/sub/x; echo evil > own.sock; echo evil > ${it.base}/outside/x; echo evil > ${it.home}/.vimrc`,
+    );
+    expect(second).not.toContain(CANARY);
+    expect(readFileSync(`${it.base}/outside/x`, 'utf8')).toBe('as it was');
+    expect(readFileSync(`${it.home}/.vimrc`, 'utf8')).toBe(CANARY);
   });
 
   test('without a sandbox the same acts succeed', async () => {

@@ -10,13 +10,17 @@ export const CANARY = 'canary-4711';
 /** Things outside that an agent could reach. */
 export type Bait = { readonly port: number; readonly socket: string; connections(): number; close(): void };
 
-type Attack = {
+export type Attack = {
   readonly name: string;
   readonly script: (it: Scene, bait: Bait) => string;
   readonly worked: (it: Scene, output: string, bait: Bait) => boolean;
 };
 
-const leaks = (name: string, script: (it: Scene) => string): Attack => ({ name, script, worked: (_, output) => output.includes(CANARY) });
+export const leaks = (name: string, script: (it: Scene) => string): Attack => ({
+  name,
+  script,
+  worked: (_, output) => output.includes(CANARY),
+});
 
 /** Files that must stay as they are, relative to the base directory, with their content. */
 const FILES: Readonly<Record<string, string>> = {
@@ -38,7 +42,7 @@ const SECRETS = [
   'project/server.pem',
 ];
 
-const changes = (name: string, script: (it: Scene) => string, files: readonly string[] = Object.keys(FILES)): Attack => ({
+export const changes = (name: string, script: (it: Scene) => string, files: readonly string[] = Object.keys(FILES)): Attack => ({
   name,
   script,
   worked: ({ base }) =>
@@ -47,12 +51,12 @@ const changes = (name: string, script: (it: Scene) => string, files: readonly st
       return !existsSync(at) || lstatSync(at).isSymbolicLink() || (FILES[file] !== undefined && readFileSync(at, 'utf8') !== FILES[file]);
     }),
 });
-const creates = (name: string, script: (it: Scene) => string, file: (it: Scene) => string): Attack => ({
+export const creates = (name: string, script: (it: Scene) => string, file: (it: Scene) => string): Attack => ({
   name,
   script,
   worked: (it) => existsSync(file(it)),
 });
-const connects = (name: string, script: (bait: Bait) => string): Attack => {
+export const connects = (name: string, script: (bait: Bait) => string): Attack => {
   let before = 0;
   return {
     name,
@@ -63,12 +67,12 @@ const connects = (name: string, script: (bait: Bait) => string): Attack => {
     worked: (_, output, bait) => bait.connections() > before || output.includes(CANARY),
   };
 };
-const node = (code: string): string => `node -e '${code.replaceAll('\n', ' ')}'`;
+export const node = (code: string): string => `node -e '${code.replaceAll('\n', ' ')}'`;
 const dial = (target: string): string =>
   node(
     `const s = require("net").connect(${target}); s.on("data", (d) => { console.log(String(d)); process.exit(0) }); s.on("error", (e) => { console.log(e.code); process.exit(1) }); setTimeout(() => process.exit(2), 2000)`,
   );
-const throughProxy = (host: string, port: number): string =>
+export const throughProxy = (host: string, port: number): string =>
   node(
     `const s = require("net").connect(3128, "127.0.0.1"); s.on("error", (e) => { console.log(e.code); process.exit(1) }); s.write("CONNECT ${host}:${port} HTTP/1.1\\r\\n\\r\\n"); let t = ""; s.on("data", (d) => { t += d; if (/ 200 /.test(t)) s.write("x") }); s.on("close", () => { console.log(t); process.exit(0) }); setTimeout(() => process.exit(2), 2000)`,
   );

@@ -173,6 +173,46 @@ test('a link is covered at its target, and said', () => {
   expect(made.gaps).toEqual(['/p/Makefile is a link: its target is read-only, but the link itself can be replaced']);
 });
 
+describe('links that an agent of an earlier session could have made', () => {
+  const secrets = { '/home/u/.netrc': 'x', '/home/u/.bashrc': '', '/other/x': '', '/home/u/.mine/': '' };
+  test.each([
+    ['write', { write: ['dist'] }],
+    ['write', { write: ['dist/x'] }],
+    ['sockets', { sockets: ['dist'] }],
+    ['state', { state: ['/p/dist'] }],
+    ['state', { state: ['~/.mine', '~/.mine/link'] }],
+  ])('%s does not follow them out of the project: %j', (_, settings) => {
+    const files = { ...secrets, '/p/dist': '-> /other', '/home/u/.mine/link': '-> /other' };
+    const made = profile(files, { settings: { ...NO_SETTINGS, ...settings } });
+    expect(made.places.filter(({ kind, path }) => kind === 'write' && path.startsWith('/other'))).toEqual([]);
+    expect(made.gaps.join()).toMatch(/behind a link that an agent could have made, so it stays closed; name \/other/);
+  });
+  test('a rule that allows edits does not either', () => {
+    const policy = policyOf('version: 1\ndefault: ask\nallow:\n  - edit(/p/dist/**)\n  - edit(/data/**)\n');
+    expect(placed(profile({ ...secrets, '/p/dist': '-> /other', '/data/a': '' }, { policy }), 'write')).toEqual(['/data', '/p']);
+  });
+  test('inside the project, and where the user alone makes links, they count', () => {
+    const settings = { ...NO_SETTINGS, write: ['dist', '/mine/data'] };
+    const made = profile({ ...secrets, '/p/dist': '-> build', '/p/build/x': '', '/mine/data': '-> /other' }, { settings });
+    expect(placed(made, 'write')).toEqual(['/other', '/p']);
+    expect(made.gaps).toEqual([]);
+  });
+  test.each(['package.json', 'sub/Makefile', '.vscode/x'])('a protected name does not uncover the hidden file it leads to: %s', (name) => {
+    const made = profile({ ...secrets, [`/p/${name}`]: '-> /home/u/.netrc' });
+    expect(placed(made, 'hide')).toContain('/home/u/.netrc');
+    expect(placed(made, 'protect')).not.toContain('/home/u/.netrc');
+  });
+});
+
+test.each([
+  ['\thooksPath = tools/hooks\n', ['/p/.git/config', '/p/tools/hooks']],
+  ['\tHooksPath = "tools/hooks" # ours\n', ['/p/.git/config', '/p/tools/hooks']],
+  ['\thooksPath = ~/hooks\n', ['/p/.git/config']],
+])('the hooks that git’s configuration names are read-only: %j', (line, expected) => {
+  const made = profile({ '/p/.git/HEAD': '', '/p/.git/config': `[core]\n${line}`, '/p/tools/hooks/pre-commit': '' });
+  expect(placed(made, 'protect')).toEqual(expected);
+});
+
 test('more covers than a start can afford are an error that names the pattern', () => {
   const many = Object.fromEntries(Array.from({ length: 301 }, (_, n) => [`/p/d${n}/.env`, '']));
   const policy = policyOf('version: 1\ndefault: allow\ndeny:\n  - { id: e, path: "**/.env" }\n');

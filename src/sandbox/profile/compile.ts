@@ -48,21 +48,27 @@ export function compile(input: CompileInput, disk: Disk): Profile | Uncompilable
   if (level === 'off') throw new Error('there is nothing to compile for a sandbox that is off');
   const around: Roots = { cwd: roots[0] ?? '/nowhere', home };
   const gaps: string[] = [];
+  const named = { state: [...(known?.state ?? []), ...settings.state], write: settings.write };
+  const leadsOut = linkCheck([...roots, ...[...named.state, ...named.write].flatMap((one) => disk.real(expand(one, around)) ?? [])], disk);
   const existing = (paths: readonly string[], what: string): readonly string[] =>
     paths.flatMap((one) => {
-      const real = disk.real(expand(one, around));
+      const file = expand(one, around);
+      const real = disk.real(file);
       if (real === undefined) gaps.push(`${what} ${one} does not exist, so it stays read-only until the next start`);
-      return real ?? [];
+      else if (leadsOut(file, real))
+        gaps.push(`${what} ${one} is behind a link that an agent could have made, so it stays closed; name ${real} itself`);
+      else return real;
+      return [];
     });
 
-  const state = existing([...(known?.state ?? []), ...settings.state], 'the state directory');
-  const extra = existing(settings.write, 'the path to write');
+  const state = existing(named.state, 'the state directory');
+  const extra = existing(named.write, 'the path to write');
   const outside = extra.filter((one) => !roots.some((root) => isWithin(root, one)));
   const isWritable = level === 'workspace';
   const isReview = level === 'review';
   const gits = roots.flatMap((root) => gitOf(root, home, disk) ?? []);
   const projectWrites = isReview ? roots : isWritable ? projectWritesOf(input, around, disk) : [];
-  const allowedOutside = isWritable && policy ? outsideWritesOf(policy, agent, around, roots, disk) : [];
+  const allowedOutside = isWritable && policy ? outsideWritesOf(policy, agent, around, roots, disk, leadsOut) : [];
   const gitWrites = isWritable && projectWrites.length > 0 ? outsideGit(gits, roots) : [];
 
   const places = new Map<string, Place>();
@@ -110,7 +116,8 @@ export function compile(input: CompileInput, disk: Disk): Profile | Uncompilable
     disk,
   );
   if ('problem' in covered) return covered;
-  for (const place of covered.places) places.set(place.path, place);
+  // A protected name may be a link to a hidden file.
+  for (const place of covered.places) if (place.kind === 'hide' || places.get(place.path)?.kind !== 'hide') places.set(place.path, place);
   return {
     level,
     network: containment.network,
@@ -151,11 +158,21 @@ function projectWritesOf({ agent, policy, roots }: CompileInput, around: Roots, 
 }
 
 /** Directories outside the project that an allow rule opens for editing. */
-function outsideWritesOf(policy: Policy, agent: string, around: Roots, roots: readonly string[], disk: Disk): readonly string[] {
+function outsideWritesOf(
+  policy: Policy,
+  agent: string,
+  around: Roots,
+  roots: readonly string[],
+  disk: Disk,
+  leadsOut: LinkCheck,
+): readonly string[] {
   return editableGlobs(policy, agent, around)
     .filter((source) => !source.startsWith('**') && !source.startsWith('$cwd'))
     .flatMap((source) => namedPlaces(source, around))
-    .flatMap((one) => disk.real(one) ?? [])
+    .flatMap((one) => {
+      const real = disk.real(one);
+      return real === undefined || leadsOut(one, real) ? [] : real;
+    })
     .filter((one) => one !== '/' && one !== around.home && !roots.some((root) => isWithin(root, one)));
 }
 
@@ -171,6 +188,19 @@ function hostsOf({ agent, policy, settings, known }: CompileInput, around: Roots
       host.toLowerCase(),
     ),
     ports: named.flatMap((host) => port(host) ?? []).map(Number),
+  };
+}
+
+type LinkCheck = (file: string, real: string) => boolean;
+
+/** Whether a path leaves, by a link, a directory in which an agent of an earlier session could make links. */
+function linkCheck(areas: readonly string[], disk: Disk): LinkCheck {
+  return (file, real) => {
+    for (let at = path.dirname(file); ; at = path.dirname(at)) {
+      const above = disk.real(at);
+      if (above !== undefined && areas.some((area) => isWithin(area, above) && !isWithin(area, real))) return true;
+      if (at === '/') return false;
+    }
   };
 }
 

@@ -37,7 +37,9 @@ const isGitDirectory = (directory: string, disk: Disk): boolean =>
 
 /** The existing files and directories of a git directory that must stay as they are. */
 export function gitCovers(gitDirectory: string, disk: Disk, depth = 0): readonly string[] {
-  const own = GIT_FILES.map((name) => path.join(gitDirectory, name)).filter((file) => disk.kindOf(file) !== undefined);
+  const own = [...GIT_FILES.map((name) => path.join(gitDirectory, name)), ...hooksOf(gitDirectory, disk)].filter(
+    (file) => disk.kindOf(file) !== undefined,
+  );
   if (depth >= MAX_DEPTH) return own;
   const nested = ['modules', 'worktrees'].flatMap((name) => {
     const directory = path.join(gitDirectory, name);
@@ -45,6 +47,13 @@ export function gitCovers(gitDirectory: string, disk: Disk, depth = 0): readonly
     return entries.flatMap((entry) => gitCovers(path.join(directory, entry.name), disk, depth + 1));
   });
   return [...own, ...nested];
+}
+
+/** `core.hooksPath`, from the root of the work tree. */
+function hooksOf(gitDirectory: string, disk: Disk): readonly string[] {
+  if (path.basename(gitDirectory) !== '.git') return [];
+  const named = /^\s*hooksPath\s*=\s*"?([^"\n#;]+?)"?\s*(?:[#;].*)?$/im.exec(disk.read(path.join(gitDirectory, 'config')) ?? '')?.[1];
+  return named === undefined || named.startsWith('~') ? [] : [path.resolve(path.dirname(gitDirectory), named)];
 }
 
 /** Submodules of submodules. */

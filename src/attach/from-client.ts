@@ -26,6 +26,8 @@ const LOOKS: ReadonlySet<string> = new Set([
   'auth/status',
 ]);
 
+const OPENS: ReadonlySet<string> = new Set(['session/new', 'session/load', 'session/resume', 'session/fork', 'session/attach']);
+
 export function fromClient(hub: Hub, client: AttachedClient, frame: Frame): void {
   if (client.isGone) return;
   if (frame.kind === 'response') return answered(hub, client, frame);
@@ -34,6 +36,10 @@ export function fromClient(hub: Hub, client: AttachedClient, frame: Frame): void
   if (frame.kind === 'notification') return notification(hub, client, frame);
   const idText = idTextOf(frame);
   if (idText !== 'null' && client.calls.has(canonicalId(idText))) return refuse(client, idText, failure('ID_IN_USE', [idText]));
+  const most = hub.deps.limits.maxOpen;
+  const tooMany =
+    client.calls.size >= most ? 'requests' : OPENS.has(frame.method as string) && client.sessions.size >= most ? 'sessions' : undefined;
+  if (tooMany) return refuse(client, idText, failure('TOO_MANY_OPEN', [tooMany, most, 'on this connection']));
   request(hub, client, frame, idText);
 }
 

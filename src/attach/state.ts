@@ -191,6 +191,14 @@ export type HubLimits = {
   readonly maxObserverBytes: number;
   /** What a client may send before it has its answer to initialize. */
   readonly maxHeldBytes: number;
+  /** Requests of one client that have no answer yet, and sessions that it is attached to. */
+  readonly maxOpen: number;
 };
 
-export const LIMITS: HubLimits = { maxLogBytes: 64 << 20, trimLogBytes: 4 << 20, maxObserverBytes: 8 << 20, maxHeldBytes: 16 << 20 };
+export const LIMITS: HubLimits = {
+  maxLogBytes: 64 << 20,
+  trimLogBytes: 4 << 20,
+  maxObserverBytes: 8 << 20,
+  maxHeldBytes: 16 << 20,
+  maxOpen: 1024,
+};

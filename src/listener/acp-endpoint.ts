@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Token } from '../store/tokens.ts';
-import { testWhenSilent } from '../transports/websocket.ts';
+import { answerPings, testWhenSilent } from '../transports/websocket.ts';
 import { webSocketStreams } from '../transports/websocket-streams.ts';
 import type { Sink, Source } from '../wire/byte-stream.ts';
 import { idTextOf } from '../wire/scanner/large-frame.ts';
@@ -71,6 +71,7 @@ export function createAcpEndpoint({ gate, connect, knows, maxFrameBytes, bodyLim
     noServer: true,
     maxPayload: maxFrameBytes,
     perMessageDeflate: false,
+    autoPong: false,
     clientTracking: false,
     // The token is never echoed.
     handleProtocols: (offered) => (offered.has('acp') ? 'acp' : false),
@@ -111,6 +112,7 @@ export function createAcpEndpoint({ gate, connect, knows, maxFrameBytes, bodyLim
   }
   function serve(client: WebSocket, carrier: Socket, id: string, principal: Token): void {
     client.on('error', () => {}); // `close` follows
+    answerPings(client);
     const stopTests = testWhenSilent(client, carrier, SILENT_MS, () => client.terminate());
     client.once('close', stopTests);
     const { source, sink } = webSocketStreams(client, carrier);

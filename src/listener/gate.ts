@@ -1,5 +1,6 @@
 // The checks that all endpoints with a token share, in this order: Host, Origin, token, role. The listener has checked the path before.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Role, Token, TokenReader } from '../store/tokens.ts';
 import { type Addresses, authenticate, type Refusal, refuseForeign } from './access.ts';
@@ -24,9 +25,12 @@ export type Gate = {
 };
 
 const LOOK_EVERY_MS = 1000;
+/** Of the listener's sockets, one principal gets only so many, so that others always get in. */
+export const MAX_SOCKETS_OF_ONE = 2048;
 
 export function createGate({ tokens, addresses }: { readonly tokens: TokenReader; readonly addresses: () => Addresses }): Gate {
   const watched = new Set<{ readonly token: Token; readonly ended: () => void }>();
+  const sockets = new Map<string, Set<Socket>>();
   let isClosed = false;
   const timer = setInterval(look, LOOK_EVERY_MS);
   timer.unref();
@@ -42,7 +46,20 @@ export function createGate({ tokens, addresses }: { readonly tokens: TokenReader
   }
   function admit(request: IncomingMessage, roles: readonly Role[]): Token | Refusal {
     const principal = refuseForeign(request, addresses()) ?? authenticate(request, tokens, roles);
-    return isClosed && !('status' in principal) ? { status: 503, why: 'the server is shutting down' } : principal;
+    if ('status' in principal) return principal;
+    if (isClosed) return { status: 503, why: 'the server is shutting down' };
+    return hasRoom(principal, request.socket) ? principal : { status: 429, why: 'too many open connections' };
+  }
+  function hasRoom({ name }: Token, socket: Socket): boolean {
+    const own = sockets.get(name) ?? new Set();
+    if (own.has(socket)) return true;
+    if (own.size >= MAX_SOCKETS_OF_ONE) return false;
+    sockets.set(name, own.add(socket));
+    socket.once('close', () => {
+      own.delete(socket);
+      if (own.size === 0 && sockets.get(name) === own) sockets.delete(name);
+    });
+    return true;
   }
 
   return {

@@ -70,7 +70,7 @@ export function listen({ host, port, tls, endpoints }: ListenOptions): Promise<L
     };
     response.once('close', () => void unproven.delete(response));
     // A peer that disconnects in mid-request ends only that request.
-    Promise.resolve(endpoint.handle(request, response, proven)).catch(() => response.destroy());
+    void (async () => endpoint.handle(request, response, proven))().catch(() => response.destroy());
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => {}); // the peer may disconnect meanwhile

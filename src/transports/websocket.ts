@@ -21,6 +21,7 @@ const CLOSE_CODES: Readonly<Record<number, string>> = {
 /** How long the peer may take to confirm the end. */
 const CLOSE_MS = 2000;
 const MAX_REASON = 200;
+const MAX_UNREAD_BYTES = 1 << 20;
 
 export function openWebSocket(remote: Remote, tls: SecureContextOptions, { maxFrameBytes }: ConnectLimits, on: ConnectorEvents): Connector {
   const socket = new WebSocket(remote.url, {
@@ -28,6 +29,7 @@ export function openWebSocket(remote: Remote, tls: SecureContextOptions, { maxFr
     handshakeTimeout: remote.connectMs,
     maxPayload: maxFrameBytes,
     perMessageDeflate: false,
+    autoPong: false,
     followRedirects: false,
     ...tls,
   });
@@ -55,6 +57,7 @@ export function openWebSocket(remote: Remote, tls: SecureContextOptions, { maxFr
     const carrier = response.socket;
     socket.once('open', () => {
       isOpen = true;
+      answerPings(socket);
       stopTests = testWhenSilent(socket, carrier, remote.keepaliveMs, () => {
         isSilent = true;
         socket.terminate();
@@ -72,6 +75,13 @@ export function openWebSocket(remote: Remote, tls: SecureContextOptions, { maxFr
     },
     kill: () => socket.terminate(),
   };
+}
+
+/** Instead of ws's own answers, which pile up if the peer does not read them. */
+export function answerPings(socket: WebSocket): void {
+  socket.on('ping', (data: Buffer) => {
+    if (socket.readyState === socket.OPEN && socket.bufferedAmount < MAX_UNREAD_BYTES) socket.pong(data);
+  });
 }
 
 /** A half-open connection shows itself only by silence. Also for the server's end; returns a function that stops the tests. */

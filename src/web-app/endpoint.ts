@@ -5,7 +5,7 @@ import type { Gate, GuardedEndpoint } from '../listener/gate.ts';
 import { MAX_UNREAD_BYTES } from '../listener/http-connection.ts';
 import { refuse, refuseUpgrade } from '../listener/respond.ts';
 import type { Token } from '../store/tokens.ts';
-import { testWhenSilent } from '../transports/websocket.ts';
+import { answerPings, testWhenSilent } from '../transports/websocket.ts';
 import { type FrameId, readFrame, type Service } from './frames.ts';
 import { OPS } from './ops/table.ts';
 import { createPrincipal, type Page, type Principal, type PrincipalDeps } from './principal.ts';
@@ -41,6 +41,7 @@ export function createWebApp({ gate, maxFrameBytes, graceMs, forPrincipal }: Web
     noServer: true,
     maxPayload: maxFrameBytes,
     perMessageDeflate: false,
+    autoPong: false,
     clientTracking: false,
     // The token is never echoed, and browsers want an answer to their offer.
     handleProtocols: (offered) => [...offered].find((one) => !one.startsWith('bearer.')) ?? false,
@@ -84,6 +85,7 @@ export function createWebApp({ gate, maxFrameBytes, graceMs, forPrincipal }: Web
       },
     };
     socket.on('error', () => {}); // `close` follows
+    answerPings(socket);
     const stopTests = testWhenSilent(socket, carrier, SILENT_MS, () => socket.terminate());
     sockets.set(page, socket);
     clearTimeout(one.grace);

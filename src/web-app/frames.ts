@@ -1,6 +1,7 @@
 // The frames of the web app's WebSocket: requests `{type, id, op, payload}` of a service, their responses, and broadcasts.
 import * as z from 'zod';
 import type { ClientError } from '../client/client-error.ts';
+import { isTooDeep } from '../json-nesting.ts';
 import { fields } from '../json-object.ts';
 import type { FrameError } from './refusal.ts';
 import { problemsIn, refusals } from './refusal.ts';
@@ -36,6 +37,7 @@ const requestFrame = z.object({
 export type Unreadable = { readonly service: Service; readonly id: FrameId | null; readonly refusal: ClientError };
 
 export function readFrame(text: string): RequestFrame | Unreadable {
+  if (isTooDeep(Buffer.from(text))) return { service: 'acp', id: null, refusal: refusals.notJson() };
   let value: unknown;
   try {
     value = JSON.parse(text);

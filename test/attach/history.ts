@@ -95,7 +95,7 @@ export function runClientHistory(seed: number): HistoryReport {
       return () => timers.delete(act);
     },
     graceMs: 1,
-    limits: { maxLogBytes: 1 << 20, trimLogBytes: 600, maxObserverBytes: 1 << 20, maxHeldBytes: 1 << 20 },
+    limits: { maxLogBytes: 1 << 20, trimLogBytes: 600, maxObserverBytes: 1 << 20, maxHeldBytes: 1 << 20, maxOpen: 1024 },
     offersAttach: false,
   });
   const world = { hub, store, scanner, fail, trace: (line: string) => void trace.push(line), given };

@@ -48,7 +48,7 @@ beforeEach(() => {
       return () => void timers.splice(timers.indexOf(act), 1);
     },
     graceMs: 1,
-    limits: { maxLogBytes: 1 << 20, trimLogBytes: 1 << 20, maxObserverBytes: 1000, maxHeldBytes: 1000 },
+    limits: { maxLogBytes: 1 << 20, trimLogBytes: 1 << 20, maxObserverBytes: 1000, maxHeldBytes: 1000, maxOpen: 20 },
     offersAttach: false,
   });
 });
@@ -277,4 +277,52 @@ test('what a later client cannot take is withheld from it or made plainer, live 
   fromProxy(ANN, { id: last(proxyOf(ANN).got).id, result: { configOptions: options } });
   expect(last(plain.got).params.update).toEqual({ sessionUpdate: 'config_option_update', configOptions: [options[0]] });
   expect(last(rich.got).result.configOptions).toEqual(options);
+});
+
+test('a client has only so many open requests; the next gets an error, and cancels still pass', () => {
+  const ann = connect(ANN);
+  open(ann);
+  for (let n = 0; n < 20; n++) ann.send({ id: 100 + n, method: 'session/list', params: {} });
+  ann.send({ id: 'more', method: 'session/list', params: {} });
+  expect(last(ann.got)).toMatchObject({
+    id: 'more',
+    error: { message: expect.stringContaining('requests are open on this connection (limit 20)') },
+  });
+  ann.send({ method: 'session/cancel', params: { sessionId: 's' } });
+  expect(last(proxyOf(ANN).got).method).toBe('session/cancel');
+  const other = connect(ANN);
+  other.send({ id: 1, method: 'session/list', params: {} });
+  expect(last(proxyOf(ANN).got).method).toBe('session/list');
+});
+
+test('a client opens only so many sessions', () => {
+  const ann = connect(ANN);
+  for (let n = 0; n < 20; n++) {
+    ann.send({ id: n, method: 'session/new', params: { cwd: '/', mcpServers: [] } });
+    fromProxy(ANN, { id: last(proxyOf(ANN).got).id, result: { sessionId: `s${n}` } });
+  }
+  ann.send({ id: 'more', method: 'session/new', params: { cwd: '/', mcpServers: [] } });
+  expect(last(ann.got)).toMatchObject({
+    id: 'more',
+    error: { message: expect.stringContaining('sessions are open on this connection (limit 20)') },
+  });
+});
+
+test('a client that is told all learns when the agent has its own prompt, and can leave a session', () => {
+  const ann = connect(ANN);
+  open(ann);
+  const seen: Json[] = [];
+  const port = { frame() {}, batch() {}, line: (line: string) => void seen.push(JSON.parse(line)), queuedBytes: () => 0, end() {} };
+  const page = hub.connect({ name: 'the console', role: 'owner' }, port, true);
+  const send = (message: object) => hub.fromClient(page, read(message));
+  send({ id: 0, method: 'initialize', params: { protocolVersion: 1 } });
+  hub.fromProxy(proxyOf(page.principal).shared(), read({ id: last(proxyOf(page.principal).got).id, result: { protocolVersion: 1 } }));
+  send({ id: 1, method: 'session/load', params: { sessionId: 's', cwd: '/', mcpServers: [] } });
+  send({ id: 2, method: 'session/prompt', params: { sessionId: 's', prompt: [] } });
+  const sent = last(proxyOf(ANN).got);
+  expect(hub.prompts(page, 's')).toEqual({ own: [String(sent.id)], others: 0 });
+  hub.promptBegan(proxyOf(ANN).shared(), String(sent.id), read(sent));
+  expect(last(seen).params.update).toEqual({ sessionUpdate: 'prompt_received', sentBy: String(page.number) });
+  hub.leave(page, 's');
+  expect(hub.sessions().map(({ attached }) => attached.size)).toEqual([1]);
 });

@@ -1,5 +1,6 @@
 // `/acp` on a real listener, with clients that do not keep to the rules: they never read, never close, or go on after they were told to stop.
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import net from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { createAcpEndpoint } from '../../src/listener/acp-endpoint.ts';
@@ -167,3 +168,24 @@ test('an HTTP client that never reads may not post more', async () => {
   expect(last).toBe(429);
   expect(served[0]?.sink.writableLength).toBeLessThan(MOST);
 });
+
+test('answers to pings that a client does not read are dropped', async () => {
+  const { port, served } = await start(Buffer.from('{}\n'));
+  const socket = await upgrade(port, 'ann');
+  socket.pause();
+  const ping = Buffer.concat([Buffer.from([0x89, 0x80 | 125, 0, 0, 0, 0]), Buffer.alloc(125, 65)]);
+  const many = Buffer.concat(Array.from({ length: 2000 }, () => ping));
+  const rounds = 100;
+  for (let n = 0; n < rounds; n++) if (!socket.write(many)) await once(socket, 'drain');
+  socket.write(message('after the pings'));
+  await expect.poll(() => served[0]?.lines, { timeout: 20_000 }).toEqual(['after the pings']);
+  let bytes = 0;
+  let text = '';
+  socket.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    text = chunk.toString('latin1');
+  });
+  socket.resume();
+  await expect.poll(() => text, { timeout: 20_000 }).toContain('{}'); // the answer to the message is behind the pongs
+  expect(bytes).toBeLessThan((rounds * many.length) / 2);
+}, 30_000);

@@ -1,8 +1,9 @@
 // Endpoints behind the gate see only requests of principals with their roles.
-import http from 'node:http';
+import { EventEmitter } from 'node:events';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createGate } from '../../src/listener/gate.ts';
-import { type Listener, listen } from '../../src/listener/listener.ts';
+import { createGate, MAX_SOCKETS_OF_ONE } from '../../src/listener/gate.ts';
+import { type Endpoint, type Listener, listen } from '../../src/listener/listener.ts';
 import type { Role, Token } from '../../src/store/tokens.ts';
 
 const cleanups: (() => void)[] = [];
@@ -95,4 +96,53 @@ test('the end of a token is reported once, to those who still watch it', async (
   revoked.add('client');
   vi.advanceTimersByTime(5000);
   expect(ended).toEqual(['client']);
+});
+
+test('a principal holds only so many sockets, and others still get in', () => {
+  const gate = createGate({
+    tokens: { verify: (name) => ({ name, role: 'client', createdAt: '', expiresAt: undefined }), isValid: () => true },
+    addresses: () => ({ hosts: new Set(['here']), origins: new Set() }),
+  });
+  cleanups.push(gate.close);
+  let statuses: number[] = [];
+  const page = gate.guard({ roles: ['client'], handle: (_, response) => void response.writeHead(200) });
+  const ask = (name: string, socket = new EventEmitter()) => {
+    const authorization = `Bearer ${name}`;
+    const headers = { host: 'here', authorization };
+    const request = { headers, headersDistinct: { host: ['here'], authorization: [authorization] }, socket } as unknown as IncomingMessage;
+    const response = { writeHead: (status: number) => void statuses.push(status), end() {} } as unknown as ServerResponse;
+    void page.handle(request, response, () => {});
+    return socket;
+  };
+  const [first] = Array.from({ length: MAX_SOCKETS_OF_ONE }, () => ask('ann'));
+  expect(statuses.every((status) => status === 200)).toBe(true);
+  statuses = [];
+  ask('ann');
+  ask('ann', first); // a socket that it has already
+  ask('bob');
+  expect(statuses).toEqual([429, 200, 200]);
+  first?.emit('close');
+  ask('ann');
+  expect(statuses.at(-1)).toBe(200);
+});
+
+test('an endpoint that throws ends its request, and the listener goes on', async () => {
+  const listener = await listen({
+    ...{ host: '127.0.0.1', port: 0 },
+    endpoints: new Map<string, Endpoint>([
+      [
+        '/broken',
+        {
+          handle() {
+            throw new Error('a bug');
+          },
+        },
+      ],
+      ['/fine', { handle: (_, response) => void response.end('fine') }],
+    ]),
+  });
+  cleanups.push(listener.close);
+  const at = `http://127.0.0.1:${listener.port}`;
+  await expect(fetch(`${at}/broken`)).rejects.toThrow();
+  expect(await (await fetch(`${at}/fine`)).text()).toBe('fine');
 });

@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type Endpoint, type ListenOptions, listen } from '../../listener/listener.ts';
+import { refuseUpgrade } from '../../listener/respond.ts';
 import { createKeys, type Keys } from './access-keys.ts';
 
 /** This address, as a browser writes it. */
@@ -110,15 +111,15 @@ export async function openServer({
     entered?.();
   }
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const respond = (status: string) => void socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-    if (foreignReason(request, here, true)) return respond('403 Forbidden');
-    if (request.url !== '/socket') return respond('404 Not Found');
+    const foreign = foreignReason(request, here, true);
+    if (foreign) return refuseUpgrade(socket, { status: 403, why: foreign });
+    if (request.url !== '/socket') return refuseUpgrade(socket, { status: 404, why: 'not found' });
     const cookie = cookieOf(request, here.port);
     if (cookie === undefined || !keys.hasCookie(cookie)) {
       if (keys.failed()) return void socket.destroy();
-      return respond('401 Unauthorized');
+      return refuseUpgrade(socket, { status: 401, why: 'the cookie of a page is required' });
     }
-    if (sockets.clients.size >= MAX_SOCKETS) return respond('429 Too Many Requests');
+    if (sockets.clients.size >= MAX_SOCKETS) return refuseUpgrade(socket, { status: 429, why: 'too many open pages' });
     sockets.handleUpgrade(request, socket, head, (opened) => admit(opened, cookie, keys, welcome));
   }
 

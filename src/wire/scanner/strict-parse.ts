@@ -1,5 +1,6 @@
 // The strict parser: decides about lines that the scanner leaves open. Slow and complete: JSON.parse, then the same spans by decoded keys.
 import { isUtf8 } from 'node:buffer';
+import { isTooDeep, MAX_NESTING, withoutDepths } from '../../json-nesting.ts';
 import { type Frame, outcomeOf, type Span } from '../frame.ts';
 import { type Member, members, stringAt, stringEnd } from '../json-path.ts';
 
@@ -16,6 +17,7 @@ export type Refusal = {
 };
 
 const ROUTING_KEYS = ['id', 'method', 'params', 'result', 'error'];
+const LINE_FEED = Buffer.from('\n');
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Decides about `bytes[start..end)`, where `bytes[end]` is the line feed. */
@@ -23,6 +25,8 @@ export function strictParse(bytes: Buffer, start: number, end: number): Frame | 
   // The ACP SDK accepts a byte order mark, so peers may send one. The forwarded frame has none.
   const from = bytes.compare(BOM, 0, 3, start, Math.min(start + 3, end)) === 0 ? start + 3 : start;
   if (!isUtf8(bytes.subarray(from, end))) return { ...envelopeOfInvalid(bytes, from, end), why: 'broken', reason: 'not valid UTF-8' };
+  if (isTooDeep(bytes, from, end))
+    return { ...envelopeOfDeep(bytes, from, end), why: 'ambiguous', reason: `nested deeper than ${MAX_NESTING} levels` };
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString('utf8', from, end));
@@ -71,8 +75,17 @@ function refuse(why: Refusal['why'], reason: string): Refusal {
   return { why, reason, kind: undefined, idText: undefined, method: undefined };
 }
 
+type Envelope = Pick<Refusal, 'kind' | 'idText' | 'method'>;
+
+function envelopeOfDeep(bytes: Buffer, start: number, end: number): Envelope {
+  const copy = Buffer.concat([withoutDepths(bytes, start, end), LINE_FEED]);
+  const { kind, ...decided } = strictParse(copy, 0, copy.length - 1);
+  if ('why' in decided) return { kind, idText: decided.idText, method: decided.method };
+  return { kind, idText: decided.id && copy.toString('utf8', decided.id.start, decided.id.end), method: decided.method };
+}
+
 /** The envelope of a line with invalid UTF-8: its structure is ASCII, so it can still be read. */
-function envelopeOfInvalid(bytes: Buffer, start: number, end: number): Pick<Refusal, 'kind' | 'idText' | 'method'> {
+function envelopeOfInvalid(bytes: Buffer, start: number, end: number): Envelope {
   const nothing = { kind: undefined, idText: undefined, method: undefined };
   try {
     const copy = Buffer.from(`${bytes.toString('utf8', start, end)}\n`); // with U+FFFD in place of invalid bytes

@@ -186,3 +186,28 @@ test('a guesser is disconnected', async () => {
   for (let guess = 0; guess < 30; guess++) await enter('x'.repeat(43)).catch(() => cut++);
   expect(cut).toBeGreaterThan(5);
 });
+
+test('a refused WebSocket is closed, also if the peer keeps its side open', async () => {
+  for (const [path, from] of [
+    ['/socket', origin()],
+    ['/socket', 'http://evil.test'],
+    ['/other', origin()],
+  ] as const) {
+    const socket = connect({ host: '127.0.0.1', port: server.port, allowHalfOpen: true });
+    const lines = [
+      `GET ${path} HTTP/1.1`,
+      `Host: 127.0.0.1:${server.port}`,
+      `Origin: ${from}`,
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+    ];
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+    await new Promise((resolve) => socket.resume().once('end', resolve));
+    const isReset = new Promise((resolve) => socket.once('error', resolve));
+    // Only a peer that has closed both directions answers a write with a reset.
+    const writing = setInterval(() => socket.write('x'), 20);
+    await isReset;
+    clearInterval(writing);
+    socket.destroy();
+  }
+});

@@ -2,6 +2,7 @@
 // sessions that its principal may see.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { VERSION } from '../../../app/package-files.ts';
+import { isTooDeep, MAX_NESTING } from '../../../json-nesting.ts';
 import type { Refusal } from '../../../listener/access.ts';
 import type { Gate, GuardedEndpoint } from '../../../listener/gate.ts';
 import { type BodyLimits, isJsonBody, readBody, refuse } from '../../../listener/respond.ts';
@@ -133,6 +134,7 @@ async function bodyOf(request: IncomingMessage, limits: BodyLimits): Promise<{ r
   if (!isJsonBody(request)) return { status: 415, why: 'the Content-Type must be application/json' };
   const body = await readBody(request, limits);
   if ('status' in body) return body;
+  if (isTooDeep(body)) return { status: 400, why: TOO_DEEP };
   try {
     return { value: JSON.parse(body.toString('utf8')) };
   } catch {
@@ -140,4 +142,5 @@ async function bodyOf(request: IncomingMessage, limits: BodyLimits): Promise<{ r
   }
 }
 
+const TOO_DEEP = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request: nested deeper than ${MAX_NESTING} levels"}}`;
 const NOT_JSON = '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error: the body is not JSON"}}';

@@ -6,7 +6,7 @@ let own: string | undefined;
 
 /** This process, as text for a lock file: `<pid>.<start time>.<host>`. */
 export function lockOwner(): string {
-  own ??= `${process.pid}.${startTicksOf(process.pid) ?? 0}.${os.hostname()}`;
+  own ??= `${process.pid}.${statOf(process.pid).started ?? 0}.${os.hostname()}`;
   return own;
 }
 
@@ -19,17 +19,19 @@ export function mayBeAlive(owner: string): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
-  const started = startTicksOf(Number(pid));
+  const { state, started } = statOf(Number(pid));
+  if (state === 'Z') return false; // killed, and its parent has not noticed
   return start === '0' || started === undefined || String(started) === start; // another start time: the pid was reused
 }
 
-/** When a process started, in the kernel's ticks; Linux only. */
-function startTicksOf(pid: number): number | undefined {
+/** The state of a process, and when it started, in the kernel's ticks; Linux only. */
+function statOf(pid: number): { readonly state?: string | undefined; readonly started?: number } {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
-    return Number.isSafeInteger(ticks) ? ticks : undefined;
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const ticks = Number(fields[19]);
+    return { state: fields[0], ...(Number.isSafeInteger(ticks) && { started: ticks }) };
   } catch {
-    return undefined;
+    return {};
   }
 }

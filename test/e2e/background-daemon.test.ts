@@ -97,7 +97,15 @@ test('acp --connect auto starts the daemon, whose session outlives the editor an
     });
     // The next request starts a daemon again.
     expect(stop(stage).status).toBe(0);
-    expect((await second.call('session/list', {})).sessions.map(({ sessionId }: Json) => sessionId)).toContain(id);
+    const listed = async () => (await second.call('session/list', {})).sessions.map(({ sessionId }: Json) => sessionId);
+    expect(await listed()).toContain(id);
+    // Also after a kill in mid-turn.
+    const { id: another } = await open(second, stage.cwd);
+    const turn = prompt(second, another, 'wait');
+    await second.until((msg) => msg?.params?.update?.content?.text === 'waiting;');
+    process.kill(json(run(stage, ['serve', 'status', '--json']).stdout).pid, 'SIGKILL');
+    expect((await turn).error).toMatchObject({ code: -32603, data: { retryable: true } });
+    expect(await listed()).toContain(another);
   } finally {
     stop(stage);
   }

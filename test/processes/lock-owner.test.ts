@@ -1,5 +1,7 @@
 // Who holds a lock file, and whether that process may still be alive.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import { expect, test } from 'vitest';
 import { lockOwner, mayBeAlive } from '../../src/processes/lock-owner.ts';
@@ -27,6 +29,17 @@ test('a process whose start time is unknown may be alive', () => {
 
 test.runIf(process.platform === 'linux')('a process with the same pid and another start time is another process', () => {
   expect(mayBeAlive(`${process.pid}.1.${host}`)).toBe(false);
+});
+
+test.runIf(process.platform === 'linux')('a process that was killed is not alive, even if its parent has not noticed', async () => {
+  const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const [line] = await once(parent.stdout, 'data');
+  const pid = Number(line);
+  expect(mayBeAlive(`${pid}.0.${host}`)).toBe(true);
+  process.kill(pid, 'SIGKILL');
+  await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'latin1')).toContain(') Z ');
+  expect(mayBeAlive(`${pid}.0.${host}`)).toBe(false);
+  parent.kill();
 });
 
 test.each(['', 'x', '12', `x.1.${host}`])('an owner with an invalid name (%j) may be alive', (owner) => {

@@ -11,7 +11,7 @@ import { type EnforcementHost, NARROWED } from './enforcement/enforcement.ts';
 import { batchFromAgent, fromAgent } from './from-agent.ts';
 import { keepHandshake } from './initialize.ts';
 import { updateLine } from './messages.ts';
-import type { ProxyParts } from './parts.ts';
+import type { Parts, ProxyParts } from './parts.ts';
 import { closeAt } from './sessions/close-session.ts';
 import { announceOptions } from './sessions/config-options.ts';
 import { loseSessions } from './sessions/recover-session.ts';
@@ -104,7 +104,7 @@ export function createAgentEvents({ parts, gate, onStateChange, enforcement }: A
 }
 
 export function createPoolEvents(
-  parts: () => ProxyParts,
+  parts: () => Parts<'context' | 'pool' | 'registry' | 'client' | 'requests'>,
   create: (spec: AgentSpec, id: string, sibling: Agent | undefined) => Agent,
   containing: Pick<PoolEvents, 'isContained' | 'layerFor'>,
 ): PoolEvents {
@@ -132,7 +132,7 @@ export function createPoolEvents(
 }
 
 /** A contained agent has one session. Without a policy only listed hosts are allowed. Refused hosts are reported once. */
-export function createHostDecision(parts: () => ProxyParts): NonNullable<AgentDeps['decideHost']> {
+export function createHostDecision(parts: () => Parts<'context'>): NonNullable<AgentDeps['decideHost']> {
   const reported = new Set<string>();
   return async (agent, host, port, isListed, signal) => {
     const proxy = parts();
@@ -149,7 +149,7 @@ export function createHostDecision(parts: () => ProxyParts): NonNullable<AgentDe
 }
 
 /** Sessions that only the agent has named end with the process that named them. */
-function forgetSessions(proxy: ProxyParts, agent: Agent): void {
+function forgetSessions(proxy: Parts<'context' | 'registry' | 'client' | 'requests'>, agent: Agent): void {
   for (const discovered of agent.sessions.values()) {
     endOpenWork(proxy, discovered);
     proxy.registry.forgetDiscovered(discovered);
@@ -158,7 +158,7 @@ function forgetSessions(proxy: ProxyParts, agent: Agent): void {
 }
 
 /** The effects of the end of a session, and of two sessions that turn out to be one. */
-export function createRegistryDeps(parts: () => ProxyParts): RegistryDeps {
+export function createRegistryDeps(parts: () => Parts<'context' | 'pool' | 'requests'>): RegistryDeps {
   return {
     pool: () => parts().pool,
     stored: (publicId) => parts().context.log.records().get(publicId),
@@ -187,7 +187,7 @@ export function createRegistryDeps(parts: () => ProxyParts): RegistryDeps {
   };
 }
 
-export function createEnforcementHost(parts: () => ProxyParts): EnforcementHost {
+export function createEnforcementHost(parts: () => Parts<'context' | 'pool' | 'client' | 'requests'>): EnforcementHost {
   return {
     get clock() {
       return parts().context.clock;

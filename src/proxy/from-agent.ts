@@ -110,7 +110,12 @@ function discover(proxy: Parts<'context' | 'pool' | 'registry'>, agent: Agent, n
   return proxy.registry.discover(agent, nativeId);
 }
 
-function update(proxy: ProxyParts, session: Session | undefined, frame: Frame, isOfToday = false): void {
+function update(
+  proxy: Parts<'context' | 'pool' | 'registry' | 'client' | 'tools'>,
+  session: Session | undefined,
+  frame: Frame,
+  isOfToday = false,
+): void {
   if (!session) return proxy.client.notify(frame);
   session.stallWatch?.heard();
   const known = kindActedOn(frame);

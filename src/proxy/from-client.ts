@@ -55,7 +55,9 @@ const CHANGES: ReadonlySet<string> = new Set(['session/set_mode', 'session/set_c
 const FOR_REFUSED_SESSIONS: ReadonlySet<string> = new Set(['session/load', 'session/resume', 'session/close', 'session/delete']);
 
 /** Requests for all agents. */
-const FOR_EVERYONE: Partial<Record<ClientMethod, (proxy: ProxyParts, request: ClientRequest, frame: Frame) => void>> = {
+const FOR_EVERYONE: Partial<
+  Record<ClientMethod, (proxy: Parts<'context' | 'pool' | 'registry' | 'client'>, request: ClientRequest, frame: Frame) => void>
+> = {
   'session/list': listSessions,
   logout: (proxy, request, frame) => logout(proxy, request, paramsText(frame)),
   'auth/status': (proxy, request, frame) => authStatus(proxy, request, paramsText(frame)),

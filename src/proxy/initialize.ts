@@ -11,12 +11,17 @@ import { readBody } from '../wire/scanner/strict-parse.ts';
 import type { Agent } from './agents/agent.ts';
 import type { ClientRequest } from './boundary.ts';
 import { isNoObject, noObject } from './params.ts';
-import type { Parts, ProxyParts } from './parts.ts';
+import type { Parts } from './parts.ts';
 import { type ClientParams, withWorkspace } from './requests/serve-workspace.ts';
 import { hasBridges } from './tools/session-servers.ts';
 
 /** Calls `answered` behind the answer; false when the params are unusable. */
-export function initialize(proxy: ProxyParts, request: ClientRequest, frame: Frame, answered: () => void): boolean {
+export function initialize(
+  proxy: Parts<'context' | 'pool' | 'client' | 'tools'>,
+  request: ClientRequest,
+  frame: Frame,
+  answered: () => void,
+): boolean {
   const params = readBody(frame);
   if (!params.ok) {
     proxy.client.fail(request, failure('AMBIGUOUS', [params.reason]));

@@ -5,7 +5,7 @@ import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { Parts, ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import { isForBridge, noteForBridge } from '../tools/session-servers.ts';
 import type { Put } from './receive-request.ts';
 
@@ -26,7 +26,7 @@ export function mcpMessage(proxy: Parts<'pool' | 'requests'>, agent: Agent, fram
 }
 
 /** The client's notifications about a call under way. */
-export function mcpProgress(proxy: ProxyParts, frame: Frame): void {
+export function mcpProgress(proxy: Parts<'context' | 'pool' | 'requests' | 'tools'>, frame: Frame): void {
   const serverId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'serverId')) ?? '';
   const requestId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'requestId')) ?? '';
   if (isForBridge(proxy, serverId, requestId)) {

@@ -268,7 +268,7 @@ function moveTo(proxy: ProxyParts, session: Session, next: Agent, nativeId: stri
 }
 
 /** Ends the session at the agent it had; that agent's list no longer shows it. */
-function leaveAgent(proxy: ProxyParts, session: Session): void {
+function leaveAgent(proxy: Parts<'context' | 'pool' | 'registry' | 'client' | 'requests'>, session: Session): void {
   const { agent, nativeId, recordId } = session;
   failToolCalls(proxy, session);
   proxy.requests.endOf(session);

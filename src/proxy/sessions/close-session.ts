@@ -5,7 +5,7 @@ import { offers, waysBack } from '../../router/capabilities.ts';
 import { detach, type Frame } from '../../wire/frame.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ClientRequest } from '../boundary.ts';
-import type { Parts, ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import { passAnswer, toNative } from '../rewrite.ts';
 import { CANCELLED } from '../turns/cancel.ts';
 import type { Parked } from './native-sessions.ts';
@@ -33,7 +33,12 @@ export function close(
 const cancelAt = ({ agent, nativeId }: Session): void => agent.notifyLine('session/cancel', JSON.stringify({ sessionId: nativeId }));
 
 /** For an agent that cannot delete, the session is hidden from lists, which ACP allows, and closed. */
-export function remove(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame): void {
+export function remove(
+  proxy: Parts<'context' | 'pool' | 'registry' | 'client' | 'requests'>,
+  request: ClientRequest,
+  session: Session,
+  frame: Frame,
+): void {
   endAt(proxy, request, session, frame, {
     capability: 'delete',
     over() {

@@ -28,7 +28,7 @@ import {
 } from './session-state.ts';
 
 /** The agent has died: its open work ends, and its sessions are lost until they are recovered. */
-export function loseSessions(proxy: ProxyParts, agent: Agent): void {
+export function loseSessions(proxy: Parts<'context' | 'registry' | 'client' | 'requests'>, agent: Agent): void {
   for (const session of agent.sessions.values()) {
     endOpenWork(proxy, session);
     session.advance((state) => lose(state, session.turns.size > 0));

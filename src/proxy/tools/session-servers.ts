@@ -34,7 +34,7 @@ export type Bridging = {
   readonly notes: Map<string, (method: string, params: unknown) => void>;
 };
 
-export function createBridging(shim: Shim, children: Children | undefined, proxy: () => ProxyParts): Bridging {
+export function createBridging(shim: Shim, children: Children | undefined, proxy: () => Parts<'context'>): Bridging {
   const tokenRefused = createTokenWatch(proxy);
   return { bridges: createBridges(shim, () => tokenRefused('a server of a session')), notes: new Map(), children };
 }
@@ -177,11 +177,11 @@ function askClient(proxy: Parts<'requests'>, { notes }: Bridging): AskClient {
 }
 
 /** Whether a notification from the client is about one of our own requests. */
-export const isForBridge = ({ tools: { bridging } }: ProxyParts, serverId: string, requestId: string): boolean =>
+export const isForBridge = ({ tools: { bridging } }: Parts<'tools'>, serverId: string, requestId: string): boolean =>
   bridging?.notes.has(nameOf(serverId, requestId)) ?? false;
 
 /** Passes the notification to the receiver of that request. */
-export function noteForBridge({ tools: { bridging } }: ProxyParts, serverId: string, requestId: string, body: unknown): void {
+export function noteForBridge({ tools: { bridging } }: Parts<'tools'>, serverId: string, requestId: string, body: unknown): void {
   const { method, params } = (body ?? {}) as { method?: unknown; params?: unknown };
   if (typeof method === 'string') bridging?.notes.get(nameOf(serverId, requestId))?.(method, params ?? {});
 }

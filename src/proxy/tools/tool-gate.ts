@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { ToolEvent } from '../../mcp/server/call-tool.ts';
 import type { GateVerdict, ToolGate, ToolRequest } from '../../mcp/server/gate.ts';
 import { updateLine } from '../messages.ts';
-import type { Parts, ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import { choose } from '../requests/ask-client.ts';
 import type { Session } from '../sessions/session.ts';
 
@@ -88,7 +88,7 @@ export function traceCall(proxy: Parts<'context' | 'registry' | 'client'>, { kin
 const MAX_PER_MINUTE = 20;
 const MINUTE_MS = 60_000;
 
-export function createTokenWatch(proxy: () => ProxyParts): (whose: string) => void {
+export function createTokenWatch(proxy: () => Parts<'context'>): (whose: string) => void {
   let times: number[] = [];
   return (whose) => {
     const { clock, report, enforcement } = proxy().context;

@@ -144,7 +144,7 @@ class PromptCall implements ForwardedCall {
 }
 
 /** Cancels the turn if the prompt takes longer than `timeouts.prompt_ms`. Returns a function that stops the timer. */
-function limitPrompt(proxy: ProxyParts, request: ClientRequest, session: Session): () => void {
+function limitPrompt(proxy: Parts<'context' | 'client' | 'requests'>, request: ClientRequest, session: Session): () => void {
   const { name, spec } = session.agent;
   const { promptMs } = spec.timeouts;
   return proxy.context.clock.after(promptMs, () => {

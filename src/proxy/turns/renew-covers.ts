@@ -1,13 +1,13 @@
 // Before and after a turn of a contained agent: files that its sandbox must cover and does not, because another program has replaced them.
 import { waysBack } from '../../router/capabilities.ts';
-import type { ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 import { notifyInSession } from './session-message.ts';
 
 const MOST_NAMED = 5;
 
 /** Reports them, and ends the process if the agent can bring the session back: the next one covers them. */
-export function renewCovers(proxy: ProxyParts, session: Session, isThorough: boolean): void {
+export function renewCovers(proxy: Parts<'context' | 'pool' | 'client'>, session: Session, isThorough: boolean): void {
   const { agent } = session;
   const paths = agent.connection?.uncovered?.(isThorough) ?? [];
   if (paths.length === 0) return;

@@ -3,7 +3,7 @@
 import type { Change, Outcome } from '../../review/review.ts';
 import { lineOf, relativeTo } from '../../review/show-change.ts';
 import type { Agent } from '../agents/agent.ts';
-import type { Parts, ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import { choose } from '../requests/ask-client.ts';
 import type { Session } from '../sessions/session.ts';
 import { notifyInSession } from './session-message.ts';
@@ -21,7 +21,13 @@ const OPTIONS = [
 ];
 
 /** `mayAsk`: the turn was not cancelled. Calls back when everything is decided or waits. */
-export function settleChanges(proxy: ProxyParts, session: Session, agent: Agent, mayAsk: boolean, then: () => void): void {
+export function settleChanges(
+  proxy: Parts<'context' | 'pool' | 'client' | 'requests'>,
+  session: Session,
+  agent: Agent,
+  mayAsk: boolean,
+  then: () => void,
+): void {
   void settle(proxy, session, agent, mayAsk)
     .catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);
@@ -31,7 +37,12 @@ export function settleChanges(proxy: ProxyParts, session: Session, agent: Agent,
     .finally(then);
 }
 
-async function settle(proxy: ProxyParts, session: Session, agent: Agent, mayAsk: boolean): Promise<void> {
+async function settle(
+  proxy: Parts<'context' | 'pool' | 'client' | 'requests'>,
+  session: Session,
+  agent: Agent,
+  mayAsk: boolean,
+): Promise<void> {
   const { review, enforcement } = proxy.context;
   const { layer } = agent;
   if (!review || layer === undefined) return;
@@ -66,7 +77,12 @@ function verdictOf(proxy: Parts<'context'>, session: Session, change: Change): V
   return enforcement?.change(session, change, mustAsk) ?? { verdict: 'ask', why: 'there is no policy' };
 }
 
-async function ask(proxy: ProxyParts, session: Session, layer: string, changes: readonly Change[]): Promise<'apply' | 'keep' | 'drop'> {
+async function ask(
+  proxy: Parts<'context' | 'requests'>,
+  session: Session,
+  layer: string,
+  changes: readonly Change[],
+): Promise<'apply' | 'keep' | 'drop'> {
   const short = relativeTo(session.cwd);
   const content: unknown[] = [
     text(
@@ -108,7 +124,7 @@ type Settled = {
   readonly waiting: readonly Change[];
 };
 
-function report(proxy: ProxyParts, session: Session, { outcomes, dropped, verdicts, waiting }: Settled): void {
+function report(proxy: Parts<'pool' | 'client'>, session: Session, { outcomes, dropped, verdicts, waiting }: Settled): void {
   const short = relativeTo(session.cwd);
   const kept = [...outcomes].flatMap(([change, outcome]) => (outcome.how === 'kept' ? [{ change, why: outcome.why }] : []));
   const sentences = [

@@ -2,7 +2,7 @@
 import type { Frame } from '../../wire/frame.ts';
 import { stringIn } from '../../wire/scanner/large-frame.ts';
 import { updateLine } from '../messages.ts';
-import type { Parts, ProxyParts } from '../parts.ts';
+import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 
 const MAX_TRACKED = 1000;
@@ -66,7 +66,7 @@ export function cancelToolCalls(proxy: Parts<'client'>, session: Session): void 
 }
 
 /** The agent's process has ended: its tool calls fail, and its terminals are released. */
-export function endOpenWork(proxy: ProxyParts, session: Session): void {
+export function endOpenWork(proxy: Parts<'context' | 'registry' | 'client' | 'requests'>, session: Session): void {
   failToolCalls(proxy, session);
   releaseTerminals(proxy, session);
   proxy.context.workspace?.endOf(session);

@@ -47,8 +47,8 @@ function attempt(version, tarball) {
     return stderr.split('\n')[0];
   }
   must('switchboard demo', switchboard('demo', '--fast'));
-  const said = must('switchboard run', switchboard('run', '-o', 'simple', 'hello'));
-  if (!said.includes('You said: "hello"')) throw new Error(`the turn says: ${said}`);
+  const answer = must('switchboard run', switchboard('run', '-o', 'simple', 'hello'));
+  if (!answer.includes('You said: "hello"')) throw new Error(`the turn says: ${answer}`);
   const frames = must('switchboard run -j', switchboard('run', '-j', 'hello'));
   if (!frames.includes('"stopReason":"end_turn"')) throw new Error(`the frames have no end: ${frames.slice(-500)}`);
   must('switchboard completion', switchboard('completion', 'bash'));

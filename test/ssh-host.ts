@@ -56,12 +56,12 @@ export async function startSshd({ shell, isKnown = true }: { readonly shell?: st
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true }); // what the system's service would make
   const sshd = spawn(SSHD, ['-D', '-e', '-f', at('sshd_config')], { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
   await new Promise<void>((resolve, reject) => {
-    let said = '';
+    let output = '';
     sshd.stderr.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-      if (said.includes('Server listening')) resolve();
+      output += chunk.toString();
+      if (output.includes('Server listening')) resolve();
     });
-    sshd.once('exit', () => reject(new Error(`sshd did not start: ${said}`)));
+    sshd.once('exit', () => reject(new Error(`sshd did not start: ${output}`)));
   });
   /** Each connection has a process, and with privilege separation a second one below it. */
   const processes = (): number[] => {

@@ -1,5 +1,5 @@
 // What makes a known agent ask for permission, and what stops it from asking. With a policy in force the first is applied when the agent
-// starts: no rule can judge what an agent does not ask about.
+// starts: no rule can decide about what an agent does not ask about.
 import { agentBehind, type Catalogue, type CatalogueAgent, findAgent } from './catalogue.ts';
 import type { AgentSpec } from './defaults.ts';
 

@@ -90,8 +90,8 @@ function settle(
     for (const line of strange) problems.push(foreign(line.at));
     return;
   }
-  const isTold = first !== undefined && strange.length === 1 && torn.isCut && hashOf(first.bytes) === torn.sha256;
-  if (isTold) notes.push({ kind: 'cut', line: first.at, says: `line ${first.at} breaks off: ${CRASH}` });
+  const isExplained = first !== undefined && strange.length === 1 && torn.isCut && hashOf(first.bytes) === torn.sha256;
+  if (isExplained) notes.push({ kind: 'cut', line: first.at, says: `line ${first.at} breaks off: ${CRASH}` });
   else if (first === undefined)
     problems.push({ kind: 'missing', line: at, says: `line ${at} tells of ${torn.bytes} bytes before it that are not there any more` });
   else for (const line of strange) problems.push(foreign(line.at));

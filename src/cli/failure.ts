@@ -56,12 +56,12 @@ export function isOutOfFiles(error: unknown): boolean {
   return code === 'EMFILE' || code === 'ENFILE';
 }
 
-let tell: ((error: unknown) => void) | undefined;
+let reportUncaught: ((error: unknown) => void) | undefined;
 
 /** Reports crashes with this redactor from now on. `redactor` is called only when a crash happens. */
 export function reportCrashes(redactor: () => Redactor): void {
-  if (tell) process.off('uncaughtException', tell);
-  tell = (error) => {
+  if (reportUncaught) process.off('uncaughtException', reportUncaught);
+  reportUncaught = (error) => {
     const where = process.argv.includes('--debug') && error instanceof Error ? `${error.stack}\n` : '';
     const { message, hint } = describeCrash(error);
     try {
@@ -70,5 +70,5 @@ export function reportCrashes(redactor: () => Redactor): void {
       process.exit(FAILED);
     }
   };
-  process.on('uncaughtException', tell);
+  process.on('uncaughtException', reportUncaught);
 }

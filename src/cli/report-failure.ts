@@ -26,12 +26,12 @@ export type ReportOptions = { readonly isJson: boolean; readonly isDebug: boolea
 
 /** Prints a failure and returns its exit code. Only --debug shows the stack trace. */
 export function printFailure(error: unknown, { isJson, isDebug }: ReportOptions): number {
-  const code = tell(error, isJson);
+  const code = writeError(error, isJson);
   if (isDebug && code !== 0) process.stderr.write(`${clean(inspect(error))}\n`);
   return code;
 }
 
-function tell(error: unknown, isJson: boolean): number {
+function writeError(error: unknown, isJson: boolean): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
     const { message, meant = 'see --help' } = parseUsageError(error.message);

@@ -19,7 +19,7 @@ export type MatchedRule = {
   readonly line: number;
   readonly layer: LayerName;
   readonly reason: string | undefined;
-  /** `execute!(…)`: what the command does was not judged. */
+  /** `execute!(…)`: what the command does was not evaluated. */
   readonly isTrusted?: true;
 };
 

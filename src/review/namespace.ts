@@ -69,18 +69,18 @@ export function mountLayer({ directory, roots }: Layer): Namespace | NoOverlay {
   }
 }
 
-function noOverlay(said: string): NoOverlay {
-  const problem = `the level "review" needs an overlay over the project, and that failed: ${said.split('\n').at(-1) || 'no reason given'}`;
-  return { problem, next: remedyFor(said) };
+function noOverlay(reason: string): NoOverlay {
+  const problem = `the level "review" needs an overlay over the project, and that failed: ${reason.split('\n').at(-1) || 'no reason given'}`;
+  return { problem, next: remedyFor(reason) };
 }
 
 /** Exported for tests. */
-export function remedyFor(said: string): string {
-  if (/ENOENT/.test(said)) return 'Install util-linux (unshare, nsenter, mount), or use the level "workspace"';
-  if (/unshare failed|uid_map|Operation not permitted|Permission denied|must be superuser/i.test(said))
+export function remedyFor(reason: string): string {
+  if (/ENOENT/.test(reason)) return 'Install util-linux (unshare, nsenter, mount), or use the level "workspace"';
+  if (/unshare failed|uid_map|Operation not permitted|Permission denied|must be superuser/i.test(reason))
     return 'User namespaces are not allowed here. In a container, start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined, or use the level "workspace"';
-  if (/unknown filesystem type/i.test(said)) return 'Load the module (sudo modprobe overlay), or use the level "workspace"';
-  if (/wrong fs type|bad option|Invalid argument/i.test(said))
+  if (/unknown filesystem type/i.test(reason)) return 'Load the module (sudo modprobe overlay), or use the level "workspace"';
+  if (/wrong fs type|bad option|Invalid argument/i.test(reason))
     return 'The file system of the state directory cannot hold a layer, or another one is mounted inside the project. Set SWITCHBOARD_HOME to a directory on ext4, xfs, btrfs or tmpfs, or use the level "workspace"';
   return 'Run switchboard doctor, or use the level "workspace"';
 }
@@ -98,22 +98,22 @@ exec xargs -0 sh -c 'for name; do if [ -e "$name" ] || [ -L "$name" ]; then echo
 export async function visibleThrough(layer: Layer, index: number, names: readonly string[]): Promise<readonly boolean[] | NoOverlay> {
   if (names.length === 0) return [];
   const args = [...unshare(), 'sh', '-c', LOOK, 'sh', path.dirname(partsOf(layer, index).upper), layer.roots[index] ?? ''];
-  const { code, out, said } = await new Promise<{ code: number | null; out: string; said: string }>((resolve) => {
+  const { code, out, reason } = await new Promise<{ code: number | null; out: string; reason: string }>((resolve) => {
     const child = spawn('unshare', args, { timeout: 60_000, killSignal: 'SIGKILL' });
     let out = '';
-    let said = '';
+    let reason = '';
     child.stdout.on('data', (chunk) => {
       out += chunk;
     });
     child.stderr.on('data', (chunk) => {
-      said += chunk;
+      reason += chunk;
     });
     child.stdin.on('error', () => {});
-    child.on('error', (error) => resolve({ code: null, out, said: `unshare: ${error.message}` }));
-    child.on('close', (status) => resolve({ code: status, out, said: said.trim() }));
+    child.on('error', (error) => resolve({ code: null, out, reason: `unshare: ${error.message}` }));
+    child.on('close', (status) => resolve({ code: status, out, reason: reason.trim() }));
     child.stdin.end(names.map((name) => `${name}\0`).join(''));
   });
-  if (code !== 0) return noOverlay(said);
+  if (code !== 0) return noOverlay(reason);
   const seen = out.trim().split('\n');
   if (seen.length !== names.length) return noOverlay('the names cannot be read');
   return seen.map((line) => line === '1');

@@ -90,12 +90,12 @@ const ADVICE: readonly (readonly [RegExp, string, (host: string) => string])[] =
 const LOST = /^(Connection (to|closed|reset)|client_loop|Timeout, server|Shared connection|packet_write|kex_exchange|ssh_dispatch)/;
 
 /** Why an open connection ended. The agent writes to the same stderr. */
-export const whyLost = (said: readonly string[]): string => said.findLast((line) => LOST.test(line)) ?? 'ssh lost the connection';
+export const whyLost = (lastLines: readonly string[]): string => lastLines.findLast((line) => LOST.test(line)) ?? 'ssh lost the connection';
 
-/** Why ssh ended before the agent's machine answered. `said` is the end of its stderr. */
-export function whyNoSsh({ host, configKey }: SshHost, said: readonly string[]): Unstartable {
-  const text = said.join('\n');
+/** Why ssh ended before the agent's machine answered. `lastLines` is the end of its stderr. */
+export function whyNoSsh({ host, configKey }: SshHost, lastLines: readonly string[]): Unstartable {
+  const text = lastLines.join('\n');
   const [, why, advice] = ADVICE.find(([pattern]) => pattern.test(text)) ?? [];
   const next = advice?.(host) || `Check "ssh" in ${configKey}, and try: ssh ${host} true`;
-  return { why: why ?? said.at(-1) ?? 'ssh ended without a message', next };
+  return { why: why ?? lastLines.at(-1) ?? 'ssh ended without a message', next };
 }

@@ -40,8 +40,8 @@ export function openWebSocket(remote: Remote, tls: SecureContextOptions, { maxFr
     socket.once('close', (code: number, reason: Buffer) => {
       stopTests();
       const how = isSilent ? `no answer to a ping within ${remote.keepaliveMs} ms` : (CLOSE_CODES[code] ?? `close code ${code}`);
-      const said = escapeControls(reason.toString()).slice(0, MAX_REASON);
-      on.over({ kind: 'disconnected', why: said === '' ? how : `${how}: ${said}` });
+      const text = escapeControls(reason.toString()).slice(0, MAX_REASON);
+      on.over({ kind: 'disconnected', why: text === '' ? how : `${how}: ${text}` });
       resolve();
     });
   });

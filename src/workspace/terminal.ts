@@ -82,7 +82,7 @@ export function startTerminal({ argv, env, cwd, outputBytes, graceMs, mark, sand
       stream.on('data', into.take);
       stream.on('end', into.end);
       stream.on('error', () => {});
-      if (heard) tell(stream, stream === stdout ? 'stdout' : 'stderr', heard);
+      if (heard) readText(stream, stream === stdout ? 'stdout' : 'stderr', heard);
     }
     let exitStatus: ExitStatus | undefined;
     const exited = untilExited(child).then((status) => {
@@ -109,7 +109,7 @@ export function startTerminal({ argv, env, cwd, outputBytes, graceMs, mark, sand
 }
 
 /** A character may arrive in parts. */
-function tell(from: Readable, stream: 'stdout' | 'stderr', heard: (news: TerminalNews) => void): void {
+function readText(from: Readable, stream: 'stdout' | 'stderr', heard: (news: TerminalNews) => void): void {
   const decoder = new StringDecoder('utf8');
   const say = (text: string) => void (text === '' || heard({ stream, text }));
   from.on('data', (chunk: Buffer) => say(decoder.write(chunk)));

@@ -67,11 +67,11 @@ describe('an agent that cannot be started says why:', () => {
 describe('an agent is started', () => {
   test('without a shell: its arguments are passed literally', async () => {
     const args = ['$HOME', '; echo no', '*', "it's", ''];
-    const { said, exit } = start(
+    const { output, exit } = start(
       script('', { args: ['-e', 'process.stdout.write(JSON.stringify(process.argv.slice(1)))', '--', ...args] }),
     );
     await exit;
-    expect(JSON.parse(said())).toEqual(args);
+    expect(JSON.parse(output())).toEqual(args);
   });
 
   test('with our environment overridden by its own, in its working directory', async () => {
@@ -80,9 +80,9 @@ describe('an agent is started', () => {
     vi.stubEnv('FROM_BOTH', 'ours');
     onTestFinished(() => void vi.unstubAllEnvs());
     const tell = 'process.stdout.write([process.env.FROM_US, process.env.FROM_BOTH, process.env.FROM_IT, process.cwd()].join())';
-    const { said, exit } = start(script(tell, { cwd, env: { FROM_BOTH: 'its own', FROM_IT: '1' } }));
+    const { output, exit } = start(script(tell, { cwd, env: { FROM_BOTH: 'its own', FROM_IT: '1' } }));
     await exit;
-    expect(said()).toBe(`ours,its own,1,${cwd}`);
+    expect(output()).toBe(`ours,its own,1,${cwd}`);
   });
 
   test('as the leader of its own process group', async () => {
@@ -109,35 +109,35 @@ describe('the exit of an agent', () => {
   });
 
   test('is reported after all its output, even if that is read late', async () => {
-    const { agent, said, exit } = start(script("process.stdout.write('x'.repeat(50_000) + 'last'); process.stderr.write('why')"));
+    const { agent, output, exit } = start(script("process.stdout.write('x'.repeat(50_000) + 'last'); process.stderr.write('why')"));
     agent.fromAgent.pause();
-    let saidAtExit: number | undefined;
+    let lengthAtExit: number | undefined;
     agent.onExit(() => {
-      saidAtExit = said().length;
+      lengthAtExit = output().length;
     });
     await vi.waitFor(() => expect(() => process.kill(agent.pid as number, 0)).toThrow(), { interval: 5, timeout: 10_000 }); // exited and reaped
     agent.fromAgent.resume();
     await exit;
-    expect(saidAtExit).toBe(50_004);
+    expect(lengthAtExit).toBe(50_004);
     expect(agent.stderrTail()).toEqual(['why']);
   });
 
   test('is reported after all its output, even if the reader pauses more than once', async () => {
-    const { agent, said, exit } = start(script("require('fs').writeSync(1, 'x'.repeat(150_000) + 'last')"));
+    const { agent, output, exit } = start(script("require('fs').writeSync(1, 'x'.repeat(150_000) + 'last')"));
     agent.fromAgent.on('data', () => {
       agent.fromAgent.pause();
       setTimeout(() => agent.fromAgent.resume(), 400); // longer than the wait for the last output
     });
-    let saidAtExit: number | undefined;
+    let lengthAtExit: number | undefined;
     agent.onExit(() => {
-      saidAtExit = said().length;
+      lengthAtExit = output().length;
     });
     await exit;
-    expect(saidAtExit).toBe(150_004);
+    expect(lengthAtExit).toBe(150_004);
   });
 
   test('is reported soon even if a child keeps its output open', async () => {
-    const { agent, says, said, exit } = start(
+    const { agent, says, output, exit } = start(
       script(
         `const child = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
          process.stdout.write(child.pid + ' ready', () => process.exit(5));`,
@@ -147,7 +147,7 @@ describe('the exit of an agent', () => {
     const begin = performance.now();
     expect(await exit).toEqual({ kind: 'exited', code: 5, signal: null });
     expect(performance.now() - begin).toBeLessThan(5000);
-    const child = Number.parseInt(said(), 10);
+    const child = Number.parseInt(output(), 10);
     expect(isRunning(child)).toBe(true);
     agent.kill();
     await vi.waitFor(() => expect(isRunning(child)).toBe(false), { timeout: 10_000 });

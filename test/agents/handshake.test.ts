@@ -27,11 +27,11 @@ describe('an answer to initialize', () => {
     ['"1"', '"1"'],
     ['null', 'null'],
     ['1.5', '1.5'],
-  ])('with version %s makes the agent unusable, with a message', (version, said) => {
+  ])('with version %s makes the agent unusable, with a message', (version, shown) => {
     const error = read(`,"result":{"protocolVersion":${version}}`);
     expect(error).toBeInstanceOf(ProxyError);
     expect(error).toMatchObject({ key: 'AGENT_VERSION', data: { agent: 'codex', supported: [1] } });
-    expect((error as ProxyError).message).toContain(`"codex" speaks ACP version ${said}`);
+    expect((error as ProxyError).message).toContain(`"codex" speaks ACP version ${shown}`);
   });
 
   test.each([',"result":{}', ',"result":null', ',"result":[]', ',"result":"1"', ',"result":1'])(

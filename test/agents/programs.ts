@@ -20,7 +20,7 @@ export function start(spec: AgentSpec) {
   });
   return {
     agent,
-    said: () => text,
+    output: () => text,
     /** Resolves once it has printed this. */
     async says(what: string): Promise<void> {
       while (!text.includes(what)) await new Promise((resolve) => agent.fromAgent.once('data', resolve));

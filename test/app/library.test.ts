@@ -36,20 +36,20 @@ async function embedded(options: SwitchboardOptions = {}) {
 async function clientOf(connect: (streams: ClientStreams) => unknown, request: ClientHandlers['request'] = () => NO) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const connection = connect({ input, output });
-  let said = '';
+  let answer = '';
   const client = createClient(output, input, {
     request,
     notification(_, params) {
       const { update } = params as { update?: { sessionUpdate: string; content?: { text?: string } } };
-      if (update?.sessionUpdate === 'agent_message_chunk') said += update.content?.text ?? '';
+      if (update?.sessionUpdate === 'agent_message_chunk') answer += update.content?.text ?? '';
     },
   });
   await client.request('initialize', { protocolVersion: 1, clientCapabilities: {} });
   const { sessionId } = (await client.request('session/new', { cwd, mcpServers: [] })) as { sessionId: string };
   const ask = async (text: string) => {
-    said = '';
+    answer = '';
     await client.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
-    return said;
+    return answer;
   };
   return { client, ask, connection };
 }
@@ -143,8 +143,8 @@ test('a host function is a tool: permission is requested first unless it is read
   expect(await ask('/call switchboard act')).toContain('act answered: acted');
   expect(await ask('/call switchboard fail')).toContain('fail failed: the printer is on fire');
   expect(await ask('/call switchboard sleep')).toContain('it did not finish within 20 ms');
-  const told = events.flatMap((event) => (event.type === 'tool' ? [[event.tool, event.outcome]] : []));
-  expect(told).toEqual([
+  const outcomes = events.flatMap((event) => (event.type === 'tool' ? [[event.tool, event.outcome]] : []));
+  expect(outcomes).toEqual([
     ['look', 'called'],
     ['act', 'denied'],
     ['act', 'called'],

@@ -51,7 +51,7 @@ test('the example in docs/embedding.md compiles, runs, and prints the documented
   const env = { PATH: process.env.PATH, HOME: dir, SWITCHBOARD_HOME: path.join(dir, 'state') };
   rmSync(path.join(dir, 'node_modules', '@agentclientprotocol'), { recursive: true }); // only its types are needed
   const { stdout, stderr } = await run(process.execPath, ['example.js'], { cwd: dir, env });
-  const [, said] = /```text\n(.*?)```/s.exec(guide) ?? [];
-  expect(stdout.trimEnd()).toBe(said?.trimEnd());
+  const [, expected] = /```text\n(.*?)```/s.exec(guide) ?? [];
+  expect(stdout.trimEnd()).toBe(expected?.trimEnd());
   expect(stderr).toBe('');
 });

@@ -13,7 +13,7 @@ test('a session list that cannot be compacted is reported and can still be used'
   const file = path.join(dir, 'sessions.jsonl');
   writeFileSync(file, '{"sessionId":"s","agent":"a","nativeId":"s","at":"now"}\n'.repeat(2000), { mode: 0o600 });
   mkdirSync(draftOf(file)); // where the compacted list would be created
-  const said: string[] = [];
-  cleanUp(dir, noProblem, (text) => said.push(text));
-  await vi.waitFor(() => expect(said).toEqual([expect.stringMatching(/^sessions.jsonl could not be compacted: .*directory/)]));
+  const problems: string[] = [];
+  cleanUp(dir, noProblem, (text) => problems.push(text));
+  await vi.waitFor(() => expect(problems).toEqual([expect.stringMatching(/^sessions.jsonl could not be compacted: .*directory/)]));
 });

@@ -233,20 +233,20 @@ describe('a line that cannot be written', () => {
   });
 
   test('is reported once, and again after a success in between', () => {
-    const told: string[] = [];
-    const { file, audit } = place({ onProblem: (problem) => told.push(problem) });
+    const reports: string[] = [];
+    const { file, audit } = place({ onProblem: (problem) => reports.push(problem) });
     const hold = () => symlinkSync(`1.0.${os.hostname()}`, `${file}.turn.${linesOf(file).length + 1}.1`);
     const free = () => rmSync(`${file}.turn.${linesOf(file).length + 1}.1`);
     audit.record(ENTRY);
     hold();
     audit.record(ENTRY);
     audit.record(ENTRY);
-    expect(told).toHaveLength(1);
+    expect(reports).toHaveLength(1);
     free();
     audit.record(ENTRY);
     hold();
     audit.record(ENTRY);
-    expect(told).toHaveLength(2);
+    expect(reports).toHaveLength(2);
   });
 });
 
@@ -285,8 +285,8 @@ describe('several processes at once', () => {
     // Permissions do not apply to root, so another user writes.
     const uid = process.getuid?.() === 0 ? { uid: 65_534 } : {};
     const writer = spawn(process.execPath, [bundle, state, '1', 'a'], { stdio: ['ignore', 'ignore', 'pipe'], ...uid });
-    const [said] = await Promise.all([text(writer.stderr), once(writer, 'exit')]);
-    expect(said).toContain(`the audit log ${auditFile(state)} cannot be written: permission denied (EACCES)`);
+    const [output] = await Promise.all([text(writer.stderr), once(writer, 'exit')]);
+    expect(output).toContain(`the audit log ${auditFile(state)} cannot be written: permission denied (EACCES)`);
   });
 
   test('lose no line and keep their order, in one chain', { timeout: 120_000 }, async () => {

@@ -1,7 +1,7 @@
 // What an editor sees of a sick agent: one clear answer on that agent's sessions, nothing on the others, nothing left behind.
 import fs from 'node:fs';
 import path from 'node:path';
-import { createReport, eventually, must, said, same, sleep } from './peer.mjs';
+import { createReport, eventually, must, same, sleep, textOf } from './peer.mjs';
 import { alive, choose, hello, open, PLAIN, processesOf, prompt, rssMb, scratch, scripted, startProxy, who, withProxy } from './proxy.mjs';
 
 const report = createReport('faults');
@@ -77,7 +77,7 @@ for (const [agent, how] of [
     const crash = await prompt(peer, s.id, 'crash');
     must(crash.msg.error, `crash: ${JSON.stringify(crash.msg)}`);
     ended(await prompt(peer, s.id, 'echo back'), 'the next prompt');
-    must(!said(peer.updates(s.id)).includes('replayed'), 'the replay leaked to the client');
+    must(!textOf(peer.updates(s.id)).includes('replayed'), 'the replay leaked to the client');
     const after = await who(peer, s.id);
     must(after.pid !== before.pid, 'not a new process');
     same([after.name, after.native, after.turns], [agent, before.native, 4], 'agent, native session, turns');
@@ -87,7 +87,7 @@ await report.check('noise and broken lines from an agent are skipped', async () 
   const s = await open(peer, cwd, 'sick');
   const from = peer.state.lines.length;
   ended(await prompt(peer, s.id, 'noise'), 'prompt');
-  same(said(peer.updates(s.id)), 'after noise', 'text');
+  same(textOf(peer.updates(s.id)), 'after noise', 'text');
   same(
     peer.state.lines
       .slice(from)
@@ -106,7 +106,7 @@ await report.check('a 100 MB line is skipped in bounded memory, that session and
     const echo = prompt(peer, other.id, 'echo meanwhile', 30000);
     ended(await echo, 'the other agent');
     ended(await huge, 'the agent itself');
-    heard = said(peer.updates(s.id));
+    heard = textOf(peer.updates(s.id));
   });
   must(heard.endsWith('after huge'), 'what followed the line did not arrive');
   must(grown < 110, `RSS grew by ${grown} MB`);
@@ -141,7 +141,7 @@ await report.check('client that stops reading: memory bounded, then everything a
       p.child.stdout.resume();
     });
     ended(await done, 'prompt');
-    same(said(p.updates(s.id)).length, (frames + 100) * size, 'characters delivered');
+    same(textOf(p.updates(s.id)).length, (frames + 100) * size, 'characters delivered');
     must(grown < 60, `RSS grew by ${grown} MB while nothing was read`);
     return `RSS +${grown} MB`;
   }),
@@ -195,9 +195,9 @@ await Promise.all(
       await hello(p);
       const s = await open(p, path.join(own, 'work'));
       const { pid } = await who(p, s.id);
-      const n = said(p.updates(s.id)).length;
+      const n = textOf(p.updates(s.id)).length;
       await prompt(p, s.id, 'grandchild');
-      const grandchild = Number(said(p.updates(s.id)).slice(n));
+      const grandchild = Number(textOf(p.updates(s.id)).slice(n));
       must(alive(pid) && alive(grandchild), 'not running to begin with');
       if (how === 'EOF') p.child.stdin.end();
       else p.child.kill(how);

@@ -1,6 +1,6 @@
 // Several agents behind one connection: choosing, routing, clashing ids, lists, a new process, authentication, order.
 import path from 'node:path';
-import { createReport, eventually, must, said, same, sleep, text } from './peer.mjs';
+import { createReport, eventually, must, same, sleep, text, textOf } from './peer.mjs';
 import { choose, hello, open, PLAIN, prompt, scratch, scripted, startProxy, who, withProxy } from './proxy.mjs';
 
 const report = createReport('multiplex');
@@ -115,7 +115,7 @@ await report.check('the same id in use in both directions and on two agents at o
     answer({ result: { outcome: { outcome: 'selected', optionId: m.params.sessionId === x.id ? 'yes' : 'no' } } });
   await Promise.all(turns);
   same(
-    [x, y].map((s) => said(peer.updates(s.id)).match(/"optionId":"(\w+)"/)?.[1]),
+    [x, y].map((s) => textOf(peer.updates(s.id)).match(/"optionId":"(\w+)"/)?.[1]),
     ['yes', 'no'],
     'answers',
   );
@@ -129,7 +129,7 @@ await report.check('eight sessions at once, every frame to its owner, in order',
   );
   all.forEach((s, i) => {
     must(results[i].msg.result?.stopReason === 'end_turn', JSON.stringify(results[i].msg));
-    if (i !== 3) same(said(peer.updates(s.id)), Array.from({ length: 400 }, (_, k) => `${k};`).join(''), `session ${i}`);
+    if (i !== 3) same(textOf(peer.updates(s.id)), Array.from({ length: 400 }, (_, k) => `${k};`).join(''), `session ${i}`);
     const last = peer.state.lines.findLastIndex(
       ({ msg }) =>
         msg?.method === 'session/update' &&
@@ -221,7 +221,7 @@ await report.check('a new process routes load and resume to the agent that owns 
     await hello(p);
     const load = await p.request('session/load', { sessionId: b.id, cwd, mcpServers: [] });
     must(load.msg.result !== undefined, `load: ${JSON.stringify(load.msg)}`);
-    must(said(p.updates(b.id)).includes('replayed whoami'), 'replay missing');
+    must(textOf(p.updates(b.id)).includes('replayed whoami'), 'replay missing');
     const resume = await p.request('session/resume', { sessionId: a.id, cwd, mcpServers: [] });
     must(resume.msg.result !== undefined, `resume: ${JSON.stringify(resume.msg)}`);
     same([(await who(p, b.id)).name, (await who(p, a.id)).name], ['two', 'one'], 'owners');

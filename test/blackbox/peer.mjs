@@ -163,7 +163,7 @@ export function startPeer(command, args, { env = {}, cwd } = {}) {
 }
 
 export const text = (t) => [{ type: 'text', text: t }];
-export const said = (updates) =>
+export const textOf = (updates) =>
   updates
     .filter((u) => u.sessionUpdate === 'agent_message_chunk')
     .map((u) => u.content.text)

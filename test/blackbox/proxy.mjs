@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { eventually, must, said, startPeer, text } from './peer.mjs';
+import { eventually, must, startPeer, text, textOf } from './peer.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const AGENT = path.join(here, 'scripted-agent.mjs');
@@ -90,10 +90,10 @@ export async function open(peer, cwd, agent, extra = {}) {
 export const prompt = (peer, sessionId, t, timeoutMs) => peer.request('session/prompt', { sessionId, prompt: text(t) }, { timeoutMs });
 // What the agent of a session says about itself and the session.
 export async function who(peer, sessionId) {
-  const before = said(peer.updates(sessionId)).length;
+  const before = textOf(peer.updates(sessionId)).length;
   const r = await prompt(peer, sessionId, 'whoami');
   must(r.msg.result?.stopReason === 'end_turn', `whoami: ${JSON.stringify(r.msg)}`);
-  const words = () => said(peer.updates(sessionId)).slice(before);
+  const words = () => textOf(peer.updates(sessionId)).slice(before);
   await eventually(() => words(), 1000); // its place before the answer is another check's business
   try {
     return JSON.parse(words());

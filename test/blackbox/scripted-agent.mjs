@@ -364,7 +364,7 @@ async function on(m, rawLine) {
     case 'session/new': {
       if (!authed) return fail(m.id, -32000, 'Authentication required');
       const id = flag('--fixed-ids') ? `s${++counter}` : `${name}-${Date.now().toString(36)}-${++counter}`;
-      const s = { id, cwd: p.cwd, opened: p, mcp: p.mcpServers ?? [], model: 'm1', mode: 'ask', turns: 0, said: [] };
+      const s = { id, cwd: p.cwd, opened: p, mcp: p.mcpServers ?? [], model: 'm1', mode: 'ask', turns: 0, texts: [] };
       save(s);
       if (flag('--early'))
         update(id, {
@@ -381,7 +381,7 @@ async function on(m, rawLine) {
       s.cwd = p.cwd;
       s.mcp = p.mcpServers ?? [];
       if (m.method === 'session/load')
-        for (const t of s.said) {
+        for (const t of s.texts) {
           update(s.id, { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: t } });
           say(s.id, `replayed ${t}`);
         }
@@ -429,7 +429,7 @@ async function on(m, rawLine) {
       if (!s) return fail(m.id, -32002, 'Resource not found', { sessionId: p.sessionId });
       cancelled.delete(s.id);
       s.turns++;
-      s.said.push(p.prompt.map((b) => b.text ?? '').join(''));
+      s.texts.push(p.prompt.map((b) => b.text ?? '').join(''));
       save(s);
       inflight.add(m.id);
       const stopReason = await turn(s, p.prompt, masked(rawLine, m.id));

@@ -57,9 +57,9 @@ test('a client that reads slowly gets every answer, even after it closes stdin',
   });
   stdin.end();
   stdout.resume();
-  const { code, stdout: said } = await client.ended;
+  const { code, stdout: output } = await client.ended;
   expect(code).toBe(0);
-  expect(said.match(/"code":-32601/g)).toHaveLength(6000);
+  expect(output.match(/"code":-32601/g)).toHaveLength(6000);
 });
 
 test('a client that disconnects before its first message gets a clean exit', async () => {

@@ -16,7 +16,7 @@ export type Running = {
   readonly child: ChildProcessWithoutNullStreams;
   readonly ended: Promise<Ended>;
   /** Resolves when stdout holds the text. */
-  said(text: string): Promise<void>;
+  printed(text: string): Promise<void>;
   /** Sends a request and resolves to its answer. */
   request(method: string, params: object): Promise<{ result?: unknown; error?: unknown }>;
 };
@@ -65,7 +65,7 @@ export function createHome() {
     return {
       child,
       ended: new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr }))),
-      said: async (text) => void (await until(() => stdout.includes(text) || undefined)),
+      printed: async (text) => void (await until(() => stdout.includes(text) || undefined)),
       request(method, params) {
         const id = nextId++;
         child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);

@@ -234,8 +234,8 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
   ])('connect and disconnect show the change and ask: "$answer"', async ({ answer, isWritten }) => {
     const home = createHome();
     const target = put(home, '.config/zed/settings.json', ZED);
-    const { child, said, ended } = home.startInTerminal(['connect', 'zed']);
-    await said('Write this change?');
+    const { child, printed, ended } = home.startInTerminal(['connect', 'zed']);
+    await printed('Write this change?');
     expect(read(target)).toBe(ZED);
     child.stdin.write(answer);
     expect((await ended).code).toBe(isWritten ? 0 : 1);
@@ -243,7 +243,7 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
     if (!isWritten) await home.quick(['connect', 'zed', '--yes']);
     const connected = read(target);
     const gone = home.startInTerminal(['disconnect', 'zed']);
-    await gone.said('Write this change?');
+    await gone.printed('Write this change?');
     expect(read(target)).toBe(connected);
     gone.child.stdin.write(answer);
     await gone.ended;

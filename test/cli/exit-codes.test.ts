@@ -51,7 +51,7 @@ test('exit code 130: interrupted', async () => {
   const home = createHome();
   const turn = home.start(['run', '-o', 'simple', '/slow 60']);
   turn.child.stdin.end();
-  await turn.said('1 of 1200');
+  await turn.printed('1 of 1200');
   turn.child.kill('SIGINT');
   expect(await turn.ended).toMatchObject({ code: 130 });
 });

@@ -142,23 +142,23 @@ const [ENTER, SPACE, DOWN, CTRL_C] = ['\r', ' ', '\u001b[B', '\u0003'];
 describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
   test('it asks, and applies the choices', async () => {
     const home = createHome();
-    const { child, said, ended } = home.startInTerminal(['init'], furnished(home));
-    await said('Which agents?');
+    const { child, printed, ended } = home.startInTerminal(['init'], furnished(home));
+    await printed('Which agents?');
     child.stdin.write(ENTER); // the installed agent is preselected
-    await said('Import these agents');
+    await printed('Import these agents');
     child.stdin.write(SPACE); // deselects the first
     child.stdin.write(ENTER);
-    await said('Which agent is the default?');
+    await printed('Which agent is the default?');
     child.stdin.write(DOWN);
     child.stdin.write(ENTER); // gemini, the second
-    await said('What may agents do without asking?');
+    await printed('What may agents do without asking?');
     child.stdin.write(DOWN);
     child.stdin.write(ENTER); // the policy preset "careful"
-    await said('Connect these editors?');
+    await printed('Connect these editors?');
     child.stdin.write(DOWN);
     child.stdin.write(SPACE); // deselects acp-ui
     child.stdin.write(ENTER);
-    await said('Write these changes?');
+    await printed('Write these changes?');
     expect(existsSync(home.userFile)).toBe(false);
     child.stdin.write(ENTER);
     const { code, stdout } = await ended;
@@ -177,14 +177,14 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
   test('agents that it disables are no defaults', async () => {
     const home = createHome();
     zedWith(home, { keyed: keyed('one'), plain: { command: process.execPath, args: ['two'] }, other: { command: process.execPath } });
-    const { child, said, ended } = home.startInTerminal(['init', '--policy', 'careful', '--no-connect'], { PATH: '/usr/bin:/bin' });
-    await said('Which agents?');
+    const { child, printed, ended } = home.startInTerminal(['init', '--policy', 'careful', '--no-connect'], { PATH: '/usr/bin:/bin' });
+    await printed('Which agents?');
     child.stdin.write(ENTER);
-    await said('Import these agents');
+    await printed('Import these agents');
     child.stdin.write(ENTER);
-    await said('Which agent is the default?');
+    await printed('Which agent is the default?');
     child.stdin.write(ENTER);
-    await said('Write this change?');
+    await printed('Write this change?');
     child.stdin.write(ENTER);
     expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining('Next: switchboard doctor') });
     expect(parse(read(home.userFile))).toMatchObject({ default_agent: 'plain', agent_servers: { keyed: { enabled: false } } });
@@ -192,10 +192,10 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
 
   test('it shows the change before it writes: "no" writes nothing', async () => {
     const home = createHome();
-    const { child, said, ended } = home.startInTerminal(['init', '--policy', 'careful', '--no-import', '--no-connect'], furnished(home));
-    await said('Which agents?');
+    const { child, printed, ended } = home.startInTerminal(['init', '--policy', 'careful', '--no-import', '--no-connect'], furnished(home));
+    await printed('Which agents?');
     child.stdin.write(ENTER);
-    await said('Write this change?');
+    await printed('Write this change?');
     child.stdin.write('n');
     const { code, stdout } = await ended;
     expect(code).toBe(1);
@@ -206,10 +206,10 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
 
   test('Ctrl-C at any prompt writes nothing: exit code 130', async () => {
     const home = createHome();
-    const { child, said, ended } = home.startInTerminal(['init'], furnished(home));
-    await said('Which agents?');
+    const { child, printed, ended } = home.startInTerminal(['init'], furnished(home));
+    await printed('Which agents?');
     child.stdin.write(ENTER);
-    await said('Import these agents');
+    await printed('Import these agents');
     child.stdin.write(CTRL_C);
     const { code, stdout } = await ended;
     expect(code).toBe(130);

@@ -62,8 +62,8 @@ test.runIf(process.platform !== 'win32').each(SIGNALS)(
     const home = createHome();
     const script = 'console.log("your code, please"); setInterval(() => {}, 1e6)';
     home.write(home.userFile, { agent_servers: { asks: { command: process.execPath, args: ['-e', script] } } });
-    const { child, said, ended } = home.start(['acp', '--auth', 'asks']);
-    await said('your code');
+    const { child, printed, ended } = home.start(['acp', '--auth', 'asks']);
+    await printed('your code');
     child.kill(signal);
     expect(await ended).toMatchObject({ code, stderr: expect.stringContaining(`ended by ${signal}`) });
     expect(home.processesLeft()).toEqual([]);

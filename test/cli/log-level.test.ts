@@ -22,15 +22,15 @@ test.skipIf(process.platform === 'win32')('SIGUSR2 turns debug messages on, and 
     running.child.kill('SIGUSR2');
     await running.request('session/list', {}); // debug messages precede the answer
   };
-  const SAID = 'debug: SIGUSR2: debug logging is on until the next SIGUSR2';
-  const first = heard(running, SAID);
+  const NOTICE = 'debug: SIGUSR2: debug logging is on until the next SIGUSR2';
+  const first = heard(running, NOTICE);
   await toggle();
   await first;
   await toggle();
-  const third = heard(running, SAID);
+  const third = heard(running, NOTICE);
   await toggle();
   await third;
   running.child.stdin.end();
   const { code, stderr } = await running.ended;
-  expect({ code, said: stderr.split(SAID).length - 1 }).toEqual({ code: 0, said: 2 });
+  expect({ code, count: stderr.split(NOTICE).length - 1 }).toEqual({ code: 0, count: 2 });
 });

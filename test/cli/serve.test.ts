@@ -9,7 +9,7 @@ test.each([
 ] as const)('it prints a link that works once, and leaves no process behind after %s', async (signal, expected) => {
   const home = createHome();
   const serving = home.start(['serve']);
-  await serving.said('Press Ctrl-C to stop the console');
+  await serving.printed('Press Ctrl-C to stop the console');
   serving.child.kill(signal);
   const { code, stdout, stderr } = await serving.ended;
   expect(code).toBe(expected);
@@ -48,7 +48,7 @@ test('an invalid configuration stops it, and the error names the problem', async
 test('it continues if no browser can be started', async () => {
   const home = createHome();
   const serving = home.start(['serve', '--open'], { PATH: '' });
-  await serving.said('Press Ctrl-C to stop the console');
+  await serving.printed('Press Ctrl-C to stop the console');
   serving.child.kill('SIGINT');
   const { code, stderr } = await serving.ended;
   expect({ code, stderr }).toMatchObject({

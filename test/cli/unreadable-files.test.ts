@@ -34,15 +34,15 @@ describe.each([
       ['policy', 'trust', file],
     ];
     const all = [...inputs.map((words) => ({ words, code: 2 })), ...settings.map((words) => ({ words, code: 6 }))];
-    const told = [];
+    const reports = [];
     for (const { words } of all) {
       const { code, stderr } = await (words[0] === 'run' ? home.run : home.quick)(words);
       expect(stderr, words.join(' ')).toMatch(new RegExp(`cannot (?:read .*|be read )\\(${why}\\)|file not found|not a regular file`));
       expect(stderr, words.join(' ')).toContain(file);
       expect(stderr).not.toContain('    at ');
-      told.push({ words, code });
+      reports.push({ words, code });
     }
-    expect(told).toEqual(all);
+    expect(reports).toEqual(all);
   });
 });
 

@@ -137,7 +137,7 @@ test('a session that was opened and reloaded before its first prompt can still c
   expect(await loaded.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'hello' }] })).toMatchObject({
     result: { stopReason: 'end_turn' },
   });
-  await loaded.said('Builder here');
+  await loaded.printed('Builder here');
   loaded.child.stdin.end();
   await loaded.ended;
   const later = home.start(['acp']);

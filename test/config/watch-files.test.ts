@@ -121,9 +121,9 @@ test('several writes are reported once the files are complete', async () => {
   write('policy.yaml', '');
   appendFileSync(at('policy.yaml'), 'b');
   write('second.yaml', 'c');
-  const told = new Set<string>();
-  while (told.size < 2) for (const file of await changed()) told.add(file);
-  expect([...told].sort()).toEqual(['policy.yaml', 'second.yaml']);
+  const reported = new Set<string>();
+  while (reported.size < 2) for (const file of await changed()) reported.add(file);
+  expect([...reported].sort()).toEqual(['policy.yaml', 'second.yaml']);
 });
 
 test('nothing is reported after close', async () => {

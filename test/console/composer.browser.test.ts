@@ -104,13 +104,13 @@ describe('writing and reading', () => {
     const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
     await page.getByRole('button', { name: 'Copy the code' }).click();
     await expect.poll(copied).toBe('let a = 1;');
-    const said = page.locator('.said.agent');
-    await said.hover();
-    await said.getByRole('button', { name: 'Copy the message' }).click();
+    const message = page.locator('.said.agent');
+    await message.hover();
+    await message.getByRole('button', { name: 'Copy the message' }).click();
     await expect.poll(copied).toBe('Look:\n\n```js\nlet a = 1;\n```\n');
-    const at = await said.locator('time').getAttribute('datetime');
+    const at = await message.locator('time').getAttribute('datetime');
     expect(Math.abs(Date.now() - Date.parse(at ?? ''))).toBeLessThan(120_000);
-    expect(await said.locator('.annotation').innerText()).toMatch(/^for user · priority 0\.9 · changed .*2026/);
+    expect(await message.locator('.annotation').innerText()).toMatch(/^for user · priority 0\.9 · changed .*2026/);
     await page.getByRole('button', { name: 'Show the picture large' }).press('Enter');
     await page.getByRole('dialog', { name: 'Picture' }).getByRole('img').waitFor();
     await page.keyboard.press('Escape');

@@ -7,7 +7,7 @@ const here = visit();
 const { turns, begin, prompt, ends } = here;
 const waiting = (page: Page): Locator => page.getByRole('region', { name: 'Waiting prompts' });
 const texts = (page: Page): Promise<string[]> => waiting(page).locator('li > span').allTextContents();
-const said = (page: Page): Promise<string[]> => page.locator('.message').allInnerTexts();
+const messagesOn = (page: Page): Promise<string[]> => page.locator('.message').allInnerTexts();
 
 /** Prepares a turn that runs until the returned function is called. */
 function holdTurn(): () => void {
@@ -29,7 +29,7 @@ test('prompts sent during a turn wait in order, can be edited and removed, and t
   await page.getByLabel('The agent is working').waitFor();
   for (const words of ['first', 'second', 'third']) await prompt(page, words);
   await expect.poll(() => texts(page)).toEqual(['first', 'second', 'third']);
-  expect(await said(page)).toEqual(['hold']);
+  expect(await messagesOn(page)).toEqual(['hold']);
   // By keyboard.
   await waiting(page).getByRole('button', { name: 'Edit second' }).focus();
   await page.keyboard.press('Enter');
@@ -43,7 +43,7 @@ test('prompts sent during a turn wait in order, can be edited and removed, and t
   await expect.poll(() => texts(page)).toEqual(['second, but better', 'third']);
   release();
   await ends(page, 3);
-  expect(await said(page)).toEqual(['hold', 'second, but better', 'heard: second, but better', 'third', 'heard: third']);
+  expect(await messagesOn(page)).toEqual(['hold', 'second, but better', 'heard: second, but better', 'third', 'heard: third']);
   await expect.poll(() => waiting(page).count()).toBe(0);
 });
 
@@ -59,7 +59,7 @@ test('the prompt after the last one that may wait is refused with the limit, and
   await expect.poll(() => waiting(page).count()).toBe(0);
   release();
   await ends(page, 1);
-  expect((await said(page)).filter((text) => text.startsWith('number'))).toEqual([]);
+  expect((await messagesOn(page)).filter((text) => text.startsWith('number'))).toEqual([]);
 });
 
 test('a prompt that the agent has meanwhile can no longer be edited, and the page says so', async () => {

@@ -62,8 +62,8 @@ test('the same request is answered at once, and the user is told how to revoke i
   const [{ id: answer }] = stored(stage) as [Json];
   expect([await ask('make all'), await ask('make all')]).toEqual([selected('a1'), selected('a1')]);
   expect(asked(client)).toBe(1);
-  const told = client.updates(id, 'agent_thought_chunk').map(({ content }) => content.text);
-  expect(told).toEqual([
+  const texts = client.updates(id, 'agent_thought_chunk').map(({ content }) => content.text);
+  expect(texts).toEqual([
     expect.stringMatching(`Allowed, as you answered "always". execute: make all.*policy remembered --revoke ${answer}`),
   ]);
   await ask('make clean');

@@ -130,10 +130,10 @@ describe('agentkit: the Go server', () => {
       expect(two.sessionId).not.toBe(one.sessionId);
       expect(await client.prompt(one.sessionId, 'who')).toEqual({ stopReason: 'end_turn' });
       await client.prompt(two.sessionId, 'who');
-      const said = client.of('agent_message_chunk').map(({ content }) => content.text);
-      expect(said).toHaveLength(2);
-      for (const message of said) expect(message).toMatch(/^session-1 in .*work of \d+ heard who$/);
-      expect(new Set(said).size).toBe(2);
+      const messages = client.of('agent_message_chunk').map(({ content }) => content.text);
+      expect(messages).toHaveLength(2);
+      for (const message of messages) expect(message).toMatch(/^session-1 in .*work of \d+ heard who$/);
+      expect(new Set(messages).size).toBe(2);
 
       const from = updates.length;
       expect(await client.prompt(one.sessionId, 'all')).toEqual({ stopReason: 'end_turn' });

@@ -216,16 +216,16 @@ test("the SDK's client accepts the whole replay", async ({ stage }) => {
   await before.call('session/prompt', { sessionId: id, prompt: [{ type: 'text', text: 'look' }, image] });
   await before.close();
   const child = stage.spawn(process.execPath, [SWITCHBOARD, 'acp', '--config', stage.writeConfig(agents)]);
-  const told: Json[] = [];
+  const updates: Json[] = [];
   await client({ name: 'sdk-editor' })
-    .onNotification(methods.client.session.update, ({ params }) => void told.push(params.update))
+    .onNotification(methods.client.session.update, ({ params }) => void updates.push(params.update))
     .connectWith(ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)), async (peer) => {
       await peer.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
       const { sessions } = await peer.request(methods.agent.session.list, {});
       expect(sessions).toMatchObject([{ sessionId: id, title: 'About it', cwd: path.resolve(stage.cwd) }]);
       await peer.request(methods.agent.session.load, { sessionId: id, cwd: stage.cwd, mcpServers: [] });
     });
-  expect(told.slice(0, 8)).toMatchObject([
+  expect(updates.slice(0, 8)).toMatchObject([
     { sessionUpdate: 'user_message_chunk', content: { text: 'look' } },
     { sessionUpdate: 'user_message_chunk', content: { text: '[image: image/png]' } },
     { sessionUpdate: 'agent_thought_chunk', content: { text: 'hm' } },

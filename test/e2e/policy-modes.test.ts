@@ -255,8 +255,8 @@ describe('an unannounced action', () => {
     agent.update(id, { ...call('in_progress', 'ls'), toolCallId: 'tame' });
     agent.sendText(id, 'over');
     await client.until((msg) => msg.params?.update?.content?.text === 'over');
-    const told = client.updates(id).filter((update) => JSON.stringify(update).includes('without asking'));
-    expect(told).toHaveLength(1);
+    const messages = client.updates(id).filter((update) => JSON.stringify(update).includes('without asking'));
+    expect(messages).toHaveLength(1);
     expect(audit(stage)).toMatchObject([{ method: 'tool_call', verdict: 'deny', option: 'notify' }]);
   });
 

@@ -255,6 +255,6 @@ test('the transcript has a waiting prompt behind the answer of the turn before i
     .filter((name) => name.endsWith('.jsonl'))
     .flatMap((name) => readFileSync(path.join(dir, name), 'utf8').trim().split('\n'))
     .map((line) => JSON.parse(line));
-  const told = lines.flatMap(({ kind, text }) => (kind === 'prompt' || kind === 'message' || kind === 'agent' ? [text] : []));
-  expect(told).toEqual(['first', 'answer one', 'second', 'answer two']);
+  const texts = lines.flatMap(({ kind, text }) => (kind === 'prompt' || kind === 'message' || kind === 'agent' ? [text] : []));
+  expect(texts).toEqual(['first', 'answer one', 'second', 'answer two']);
 });

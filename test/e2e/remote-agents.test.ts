@@ -99,9 +99,9 @@ describe('the host tools of an agent behind a WebSocket', () => {
         await prompt(client, id, 'servers');
         await prompt(client, id, 'servers');
       }
-      const said = client.all('session/update').filter(({ msg }) => JSON.stringify(msg).includes('cannot reach the host tools'));
-      expect(said).toHaveLength(1);
-      expect(JSON.stringify(said)).toContain('agent_servers.far.mcp_transport');
+      const warnings = client.all('session/update').filter(({ msg }) => JSON.stringify(msg).includes('cannot reach the host tools'));
+      expect(warnings).toHaveLength(1);
+      expect(JSON.stringify(warnings)).toContain('agent_servers.far.mcp_transport');
     });
   });
 });

@@ -43,7 +43,7 @@ async function withClient(stage: Stage, work: Work): Promise<void> {
     });
 }
 const text = (message: string): ContentBlock[] => [{ type: 'text', text: message }];
-const said = (updates: readonly SessionNotification[], id: string): string =>
+const textOf = (updates: readonly SessionNotification[], id: string): string =>
   updates
     .flatMap(({ sessionId, update }) =>
       sessionId === id && update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? [update.content.text] : [],
@@ -65,8 +65,8 @@ test('prompts on both agents at once, a permission request from each, and sessio
       ids.map((sessionId) => agent.request(methods.agent.session.prompt, { sessionId, prompt: text('hello') })),
     );
     expect(turns.map(({ stopReason }) => stopReason)).toEqual(['end_turn', 'end_turn']);
-    expect(said(updates, first)).toContain('Sketcher here');
-    expect(said(updates, second)).toContain('Builder here');
+    expect(textOf(updates, first)).toContain('Sketcher here');
+    expect(textOf(updates, second)).toContain('Builder here');
 
     const edits = await Promise.all(
       ids.map((sessionId, n) =>
@@ -83,7 +83,7 @@ test('prompts on both agents at once, a permission request from each, and sessio
   await withClient(stage, async (agent, { updates }) => {
     for (const [n, sessionId] of ids.entries()) {
       await agent.request(methods.agent.session.load, { sessionId, cwd, mcpServers: [] });
-      expect(said(updates, sessionId)).toContain(n === 0 ? 'Sketcher here' : 'Builder here');
+      expect(textOf(updates, sessionId)).toContain(n === 0 ? 'Sketcher here' : 'Builder here');
       const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt: text('/whoami') });
       expect(stopReason).toBe('end_turn');
     }
@@ -103,6 +103,6 @@ test('a turn cancelled by the SDK’s client ends cancelled, while the other age
     expect(stopReason).toBe('end_turn');
     await agent.notify(methods.agent.session.cancel, { sessionId: slow.sessionId });
     expect((await turn).stopReason).toBe('cancelled');
-    expect(said(updates, other.sessionId)).toContain('Sketcher here');
+    expect(textOf(updates, other.sessionId)).toContain('Sketcher here');
   });
 });

@@ -11,7 +11,7 @@ export type SdkServer = { readonly address: string; stop(): Promise<void> };
 
 /** Sessions of all connections: an agent that can load what an earlier connection opened. */
 export async function startSdkServer(): Promise<SdkServer> {
-  const said = new Map<string, string[]>();
+  const textsOf = new Map<string, string[]>();
   const cancelled = new Map<string, () => void>();
   const chunk = (sessionId: string, text: string): Json => ({
     sessionId,
@@ -24,12 +24,12 @@ export async function startSdkServer(): Promise<SdkServer> {
         () => ({ protocolVersion: 1, agentCapabilities: { loadSession: true }, authMethods: [] }) as Json,
       )
       .onRequest(methods.agent.session.new, () => {
-        const sessionId = `sdk-${said.size + 1}`;
-        said.set(sessionId, []);
+        const sessionId = `sdk-${textsOf.size + 1}`;
+        textsOf.set(sessionId, []);
         return { sessionId };
       })
       .onRequest(methods.agent.session.load, async ({ params, client }) => {
-        for (const text of said.get(params.sessionId) ?? [])
+        for (const text of textsOf.get(params.sessionId) ?? [])
           await client.notify(methods.client.session.update, chunk(params.sessionId, text));
         return {};
       })
@@ -50,7 +50,7 @@ export async function startSdkServer(): Promise<SdkServer> {
           return { stopReason: 'end_turn' };
         }
         for (let n = 0; n < 3; n++) await client.notify(methods.client.session.update, chunk(sessionId, `${block.text} ${n};`));
-        said.get(sessionId)?.push(`${block.text};`);
+        textsOf.get(sessionId)?.push(`${block.text};`);
         return { stopReason: 'end_turn' };
       });
   const server = new AcpServer({ createAgent: app });

@@ -75,11 +75,11 @@ describe.each([
     const client = await connect(stage, agent);
     const session = await open(client, stage.cwd);
     await client.until((msg) => msg.params?.update?.content?.text === 'U2');
-    const told = client.seen.flatMap(({ msg, index }) => {
+    const texts = client.seen.flatMap(({ msg, index }) => {
       if (index === session.index) return ['answer'];
       return msg.method === 'session/request_permission' ? ['question'] : (msg.params?.update?.content?.text ?? []);
     });
-    expect(told.slice(told.indexOf('question'))).toEqual(['question', 'answer', 'U1', 'U2']);
+    expect(texts.slice(texts.indexOf('question'))).toEqual(['question', 'answer', 'U1', 'U2']);
   });
 
   test('a session whose recovery hangs can be closed at once, which ends the prompt that waits for it', async ({ stage }) => {

@@ -20,7 +20,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const WAV = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=';
 const EMPTY = { type: 'object', properties: {} };
-const said = (text) => ({ content: [{ type: 'text', text }] });
+const textResult = (text) => ({ content: [{ type: 'text', text }] });
 const field = (properties, required = Object.keys(properties)) => ({ type: 'object', properties, required });
 const form = (message, properties, required) => inputRequired.elicit({ message, requestedSchema: field(properties, required) });
 const sampling = (text, maxTokens) =>
@@ -30,10 +30,10 @@ const codec = createRequestStateCodec({ key: randomBytes(32) });
 const needs = async (_, inputRequests, state) => inputRequired({ inputRequests, ...(state && { requestState: await codec.mint(state) }) });
 const NAME = { name: { type: 'string' } };
 const capabilitiesOf = (mcpReq) => mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? {};
-const elicited = ({ action, content }) => said(`Elicitation completed: action=${action}, content=${JSON.stringify(content ?? {})}`);
+const elicited = ({ action, content }) => textResult(`Elicitation completed: action=${action}, content=${JSON.stringify(content ?? {})}`);
 
 const TOOLS = {
-  test_simple_text: () => said('This is a simple text response for testing.'),
+  test_simple_text: () => textResult('This is a simple text response for testing.'),
   test_image_content: () => ({ content: [{ type: 'image', data: PIXEL, mimeType: 'image/png' }] }),
   test_audio_content: () => ({ content: [{ type: 'audio', data: WAV, mimeType: 'audio/wav' }] }),
   test_embedded_resource: () => ({
@@ -59,13 +59,13 @@ const TOOLS = {
       await mcpReq.log('info', text);
       await pause();
     }
-    return said('logged');
+    return textResult('logged');
   },
   async test_logging_tool(_, { mcpReq }) {
     await mcpReq.log('info', 'a message');
-    return said('logged');
+    return textResult('logged');
   },
-  test_error_handling: () => ({ ...said('This tool intentionally returns an error for testing'), isError: true }),
+  test_error_handling: () => ({ ...textResult('This tool intentionally returns an error for testing'), isError: true }),
   async test_tool_with_progress(_, { mcpReq }) {
     const progressToken = mcpReq._meta?.progressToken;
     for (const progress of [0, 50, 100]) {
@@ -73,11 +73,11 @@ const TOOLS = {
         await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, total: 100 } });
       await pause();
     }
-    return said('progressed');
+    return textResult('progressed');
   },
   async test_sampling({ prompt }, { mcpReq }) {
     const answer = mcpReq.inputResponses?.sample;
-    return answer ? said(`LLM response: ${answer.content?.text}`) : needs(mcpReq, { sample: sampling(prompt, 100) });
+    return answer ? textResult(`LLM response: ${answer.content?.text}`) : needs(mcpReq, { sample: sampling(prompt, 100) });
   },
   async test_elicitation({ message }, { mcpReq }) {
     const properties = {
@@ -86,7 +86,7 @@ const TOOLS = {
     };
     const answer = mcpReq.inputResponses?.ask;
     if (!answer) return needs(mcpReq, { ask: form(message, properties) });
-    return said(`User response: action: ${answer.action}, content: ${JSON.stringify(answer.content)}`);
+    return textResult(`User response: action: ${answer.action}, content: ${JSON.stringify(answer.content)}`);
   },
   async test_elicitation_sep1034_defaults(_, { mcpReq }) {
     const properties = {
@@ -112,42 +112,42 @@ const TOOLS = {
     const answer = mcpReq.inputResponses?.ask;
     return answer ? elicited(answer) : needs(mcpReq, { ask: form('Enums', properties, []) });
   },
-  json_schema_2020_12_tool: () => said('valid'),
+  json_schema_2020_12_tool: () => textResult('valid'),
   test_missing_capability(_, { mcpReq }) {
     if (capabilitiesOf(mcpReq).sampling === undefined)
       throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } });
-    return said('capable');
+    return textResult('capable');
   },
   async test_streaming_elicitation(_, { mcpReq }) {
     const progressToken = mcpReq._meta?.progressToken ?? 'none';
     await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: 1 } });
-    return mcpReq.inputResponses?.name ? said('done') : needs(mcpReq, { name: form('What is your name?', NAME) });
+    return mcpReq.inputResponses?.name ? textResult('done') : needs(mcpReq, { name: form('What is your name?', NAME) });
   },
   async test_input_required_result_elicitation(_, { mcpReq }) {
     const { content } = mcpReq.inputResponses?.user_name ?? {};
-    return content ? said(`Hello, ${content.name}!`) : needs(mcpReq, { user_name: form('What is your name?', NAME) });
+    return content ? textResult(`Hello, ${content.name}!`) : needs(mcpReq, { user_name: form('What is your name?', NAME) });
   },
   async test_input_required_result_sampling(_, { mcpReq }) {
     const answer = mcpReq.inputResponses?.capital_question;
     return answer
-      ? said(String(answer.content?.text ?? ''))
+      ? textResult(String(answer.content?.text ?? ''))
       : needs(mcpReq, { capital_question: sampling('What is the capital of France?', 100) });
   },
   async test_input_required_result_list_roots(_, { mcpReq }) {
     const roots = mcpReq.inputResponses?.client_roots?.roots;
-    return roots ? said(roots.map(({ uri }) => uri).join(', ')) : needs(mcpReq, { client_roots: inputRequired.listRoots() });
+    return roots ? textResult(roots.map(({ uri }) => uri).join(', ')) : needs(mcpReq, { client_roots: inputRequired.listRoots() });
   },
   async test_input_required_result_request_state(_, { mcpReq }) {
-    if (mcpReq.requestState() && mcpReq.inputResponses?.confirm) return said('state-ok');
+    if (mcpReq.requestState() && mcpReq.inputResponses?.confirm) return textResult('state-ok');
     return needs(mcpReq, { confirm: form('Please confirm', { ok: { type: 'boolean' } }) }, { step: 1 });
   },
   async test_input_required_result_tampered_state(_, { mcpReq }) {
-    if (mcpReq.requestState() && mcpReq.inputResponses?.confirm) return said('state-ok');
+    if (mcpReq.requestState() && mcpReq.inputResponses?.confirm) return textResult('state-ok');
     return needs(mcpReq, { confirm: form('Please confirm', { ok: { type: 'boolean' } }) }, { step: 1 });
   },
   async test_input_required_result_multiple_inputs(_, { mcpReq }) {
     const { user_name, greeting, client_roots } = mcpReq.inputResponses ?? {};
-    if (user_name && greeting && client_roots) return said('all there');
+    if (user_name && greeting && client_roots) return textResult('all there');
     const wanted = {
       user_name: form('What is your name?', NAME),
       greeting: sampling('Generate a greeting', 50),
@@ -157,7 +157,8 @@ const TOOLS = {
   },
   async test_input_required_result_multi_round(_, { mcpReq }) {
     const state = mcpReq.requestState();
-    if (state?.step === 2 && mcpReq.inputResponses?.step2) return said(`${state.name} likes ${mcpReq.inputResponses.step2.content?.color}`);
+    if (state?.step === 2 && mcpReq.inputResponses?.step2)
+      return textResult(`${state.name} likes ${mcpReq.inputResponses.step2.content?.color}`);
     if (state?.step === 1 && mcpReq.inputResponses?.step1)
       return needs(
         mcpReq,
@@ -169,7 +170,7 @@ const TOOLS = {
   async test_input_required_result_capabilities(_, { mcpReq }) {
     const { elicitation, sampling: samples } = capabilitiesOf(mcpReq);
     const wanted = { ...(elicitation && { ask: form('What is your name?', NAME) }), ...(samples && { sample: sampling('Hello', 10) }) };
-    return Object.keys(mcpReq.inputResponses ?? wanted).length === 0 || mcpReq.inputResponses ? said('done') : needs(mcpReq, wanted);
+    return Object.keys(mcpReq.inputResponses ?? wanted).length === 0 || mcpReq.inputResponses ? textResult('done') : needs(mcpReq, wanted);
   },
 };
 const SCHEMAS = {

@@ -14,7 +14,7 @@ import {
   testAtOnce as test,
   UNANSWERED,
 } from '../e2e/harness.ts';
-import { called, mcpAgent, told, wordsOf } from './tool-sessions.ts';
+import { called, mcpAgent, notified, wordsOf } from './tool-sessions.ts';
 
 const ON = { host_tools: { enabled: true, delegate: true } };
 
@@ -79,7 +79,7 @@ test('if an agent reports its tool calls, the delegated work appears in its own 
   });
   const client = await connect(stage, { asker: mcpAgent('stdio', 'asker'), helper });
   const { id } = await open(client, stage.cwd, 'asker');
-  await told(client, id, 'report delegate {"agent":"helper","prompt":"go"}');
+  await notified(client, id, 'report delegate {"agent":"helper","prompt":"go"}');
   expect(client.updates(id, 'tool_call').map(({ toolCallId }: Json) => toolCallId)).toEqual(['t']);
   const shown = client.updates(id, 'tool_call_update').filter(({ content }: Json) => content);
   expect(shown).toMatchObject([{ toolCallId: 't', content: [{ content: { text: 'nearly done' } }] }]);
@@ -91,7 +91,7 @@ test('delegation is refused in a cycle, beyond two levels and to an unknown agen
   const { id } = await open(client, stage.cwd, 'a');
   const through = (agents: string[]): string =>
     agents.reduceRight((words, agent) => `call delegate ${JSON.stringify({ agent, prompt: words })}`, 'call session_info');
-  const answered = async (agents: string[]) => JSON.stringify(await told(client, id, through(agents)));
+  const answered = async (agents: string[]) => JSON.stringify(await notified(client, id, through(agents)));
   expect(await answered(['nobody'])).toContain('there is no agent \\"nobody\\"; there are b, c, d');
   expect(await answered(['a'])).toContain('waits for this answer');
   expect(await answered(['b', 'a'])).toContain('waits for this answer (a asked b)');
@@ -160,7 +160,7 @@ test('the policy decides which agent may delegate to which', async ({ stage }) =
 test('the tool is absent unless it is enabled, and for a single agent', async ({ stage }) => {
   const names = async (client: Peer) => {
     const { id } = await open(client, stage.cwd);
-    return (await told(client, id, 'tools')).map(({ name }: Json) => name);
+    return (await notified(client, id, 'tools')).map(({ name }: Json) => name);
   };
   const agents = { asker: mcpAgent('stdio', 'asker'), other: mcpAgent('none', 'other') };
   expect(await names(await connect(stage, agents, { host_tools: { enabled: true } }))).not.toContain('delegate');

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type ParseError, parse } from 'jsonc-parser';
 import { expect } from 'vitest';
 import { type Json, open, type Stage, testAtOnce as test } from '../e2e/harness.ts';
-import { called, mcpAgent, told, wordsOf } from './tool-sessions.ts';
+import { called, mcpAgent, notified, wordsOf } from './tool-sessions.ts';
 
 const text = readFileSync(path.resolve(import.meta.dirname, '../../docs/tools.md'), 'utf8');
 const examples = text
@@ -66,6 +66,6 @@ test('4: tools in a module', async ({ stage }) => {
   const { client, id } = await start(stage, 4);
   mkdirSync(path.join(stage.cwd, 'node_modules/left'), { recursive: true });
   writeFileSync(path.join(stage.cwd, 'node_modules/left/package.json'), '{"version":"1.2.3"}');
-  expect((await told(client, id, 'tools')).map(({ name }: Json) => name)).toContain('package_version');
+  expect((await notified(client, id, 'tools')).map(({ name }: Json) => name)).toContain('package_version');
   expect(wordsOf(await called(client, id, 'package_version', { name: 'left' }))).toBe('1.2.3');
 });

@@ -8,19 +8,19 @@ vi.mock('../../src/mcp/server/sdk-server.ts', () => {
   throw new Error('EMFILE');
 });
 
-const told: string[] = [];
+const reports: string[] = [];
 const hostTools = createHostTools({
   version: '0',
   shim: { command: '/bin/true', args: [] },
   tools: () => [],
   gate: async () => ({ allow: true }),
   onEvent() {},
-  onUnserved: (why) => told.push(why),
+  onUnserved: (why) => reports.push(why),
   maxOutputBytes: 1000,
 });
 afterEach(() => {
-  expect(told).toEqual([expect.stringMatching(/could not be loaded .*only a new start helps/s)]);
-  told.length = 0;
+  expect(reports).toEqual([expect.stringMatching(/could not be loaded .*only a new start helps/s)]);
+  reports.length = 0;
 });
 
 function attach(transport: 'http' | 'stdio' | 'acp'): Promise<Attached> {

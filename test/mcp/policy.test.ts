@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
 import { hello, type Json, open, prompt, type Stage, test, UNANSWERED } from '../e2e/harness.ts';
-import { called, HOST_TOOLS, mcpAgent, told, wordsOf } from './tool-sessions.ts';
+import { called, HOST_TOOLS, mcpAgent, notified, wordsOf } from './tool-sessions.ts';
 
 const POLICY = {
   deny: [{ id: 'secrets', path: ['**/.env'], reason: 'secrets' }, 'mcp(switchboard:ask_user)'],
@@ -84,7 +84,7 @@ test('a long-running command stays in the background and can be inspected and en
 
 test('tools that the policy does not expose are not listed', async ({ stage }) => {
   const { client, id, call } = await place(stage, { ...POLICY, mcp: { expose: ['switchboard:read_*'] } });
-  expect((await told(client, id, 'tools')).map((tool: { name: string }) => tool.name)).toEqual(['read_file']);
+  expect((await notified(client, id, 'tools')).map((tool: { name: string }) => tool.name)).toEqual(['read_file']);
   expect(wordsOf(await call('write_file', { path: 'x', content: '' }))).toContain('Unknown tool: write_file');
 });
 
@@ -109,7 +109,7 @@ test('a request with a wrong token is audited; one with the token of an ended se
   const config = { host_tools: { enabled: true }, policy: { version: 1, ...POLICY } };
   const client = await stage.connect({ one: mcpAgent('http') }, { config });
   const { id } = await open(client, stage.cwd);
-  const [{ url, headers }] = await told(client, id, 'servers');
+  const [{ url, headers }] = await notified(client, id, 'servers');
   const statusWith = async (authorization: string) =>
     (await fetch(url, { method: 'POST', headers: { authorization, 'content-type': 'application/json' }, body: '{}' })).status;
   expect(await statusWith(`Bearer sbmcp_${'A'.repeat(43)}`)).toBe(401);

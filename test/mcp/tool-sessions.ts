@@ -9,7 +9,7 @@ export const mcpAgent = (takes: Takes, name = 'mcp-agent'): Server => fixture('m
 export const HOST_TOOLS = { host_tools: { enabled: true } };
 
 /** The agent's answer to a prompt, parsed as JSON. */
-export async function told(client: Peer, sessionId: string, words: string): Promise<Json> {
+export async function notified(client: Peer, sessionId: string, words: string): Promise<Json> {
   const before = client.agentText(sessionId).length;
   const answer = await prompt(client, sessionId, words);
   if (answer.result?.stopReason !== 'end_turn') throw new Error(`the turn ended with ${JSON.stringify(answer)}`);
@@ -18,6 +18,6 @@ export async function told(client: Peer, sessionId: string, words: string): Prom
 
 /** Calls a host tool as the agent does. */
 export const called = (client: Peer, sessionId: string, tool: string, args: Json = {}): Promise<Json> =>
-  told(client, sessionId, `call ${tool} ${JSON.stringify(args)}`);
+  notified(client, sessionId, `call ${tool} ${JSON.stringify(args)}`);
 
 export const wordsOf = (outcome: Json): string => outcome.content?.[0]?.text ?? JSON.stringify(outcome);

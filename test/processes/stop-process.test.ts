@@ -28,7 +28,7 @@ describe('stopping a process', () => {
   });
 
   test('lets it finish its input', async () => {
-    const { agent, says, said, exit } = start(
+    const { agent, says, output, exit } = start(
       script(
         `let text = ''; process.stdin.setEncoding('utf8').on('data', (chunk) => { text += chunk; });
          process.stdin.on('end', () => process.stdout.write('heard ' + text.length)); process.stdout.write('ready ');`,
@@ -39,7 +39,7 @@ describe('stopping a process', () => {
     agent.toAgent.write('x'.repeat(300_000));
     await agent.stop();
     await exit;
-    expect(said()).toBe('ready heard 300000');
+    expect(output()).toBe('ready heard 300000');
   });
 
   test('that ignores the end of its input sends SIGTERM once the grace period ends', async () => {
@@ -56,9 +56,9 @@ describe('stopping a process', () => {
 
   test('that ignores both kills it with its child', async () => {
     const deaf = `${tellsTerm} ${staysAlive}`;
-    const { agent, says, said, exit } = start(script(`${deaf} ${withChild(deaf)}`, SHORT));
+    const { agent, says, output, exit } = start(script(`${deaf} ${withChild(deaf)}`, SHORT));
     await says('ready');
-    const child = Number.parseInt(said(), 10);
+    const child = Number.parseInt(output(), 10);
     expect(isRunning(child)).toBe(true);
     await agent.stop();
     expect(await exit).toEqual({ kind: 'exited', code: null, signal: 'SIGKILL' });
@@ -68,11 +68,11 @@ describe('stopping a process', () => {
   });
 
   test('that exits but leaves a child behind ends the child too', async () => {
-    const { agent, says, said, exit } = start(
+    const { agent, says, output, exit } = start(
       script(`${withChild(staysAlive)} process.stdin.resume().on('end', () => process.exit(0));`, SHORT),
     );
     await says('ready');
-    const child = Number.parseInt(said(), 10);
+    const child = Number.parseInt(output(), 10);
     await agent.stop();
     expect(await exit).toMatchObject({ code: 0 });
     expect(isGroupRunning(agent.pid as number)).toBe(false);

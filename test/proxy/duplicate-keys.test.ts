@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { choosing, type Json, open, prompt, UNANSWERED } from '../e2e/harness.ts';
 import { execution, selected } from '../e2e/policy-support.ts';
 import { type Actor, able, CWD, chunk, connection, end } from './actors.ts';
-import { memoryGuard } from './memory-guard.ts';
+import { memoryEnforcement } from './memory-enforcement.ts';
 
 const line = (agent: Actor, members: string) => agent.line(`{"jsonrpc":"2.0",${members}}`);
 const update = (agent: Actor, sessionId: string, members: string) =>
   line(agent, `"method":"session/update","params":{"sessionId":"${sessionId}",${members}}`);
 
 /** Two agents with a session each; the first one attacks. */
-async function twoAgents(enforcement?: ReturnType<typeof memoryGuard>['enforcement']) {
+async function twoAgents(enforcement?: ReturnType<typeof memoryEnforcement>['enforcement']) {
   const agents = [able('left'), able('right')] as const;
   const { client } = await connection(agents, {}, enforcement ? { enforcement } : {});
   const [mine, other] = [await open(client, CWD, 'left'), await open(client, CWD, 'right')];
@@ -91,13 +91,13 @@ describe("another agent's resources cannot be reached through a duplicate key:",
     });
     const { sessions } = await client.call('session/list', {});
     expect(sessions.map(({ sessionId }: Json) => sessionId)).toEqual([mine]);
-    const { line: told } = await client.got('session/update');
-    expect(told).not.toContain(`"sessionId":${JSON.stringify(other)}`);
+    const { line: shown } = await client.got('session/update');
+    expect(shown).not.toContain(`"sessionId":${JSON.stringify(other)}`);
   });
 });
 
 describe('under a policy', () => {
-  const refusing = () => memoryGuard({ default: 'ask', allow: ['read($cwd/**)'], agents: { '*': { mode: { refuse: ['yolo'] } } } });
+  const refusing = () => memoryEnforcement({ default: 'ask', allow: ['read($cwd/**)'], agents: { '*': { mode: { refuse: ['yolo'] } } } });
   const MODES = '{"currentModeId":"plan","availableModes":[{"id":"plan","name":"Plan"}]}';
   const FREE = '{"currentModeId":"yolo","availableModes":[{"id":"yolo","name":"Yolo"}]}';
   const option = (modes: string) => `{"id":"how","category":"mode","type":"select","name":"How","currentValue":"plan","options":${modes}}`;
@@ -140,7 +140,7 @@ describe('under a policy', () => {
     update(left, 's1', members); // again, now through the template cache
     update(left, 's1', members);
     expect((await prompt(client, mine, 'behind that')).result).toEqual(end);
-    expect(client.all('session/update').filter(({ line: told }) => told.includes(members))).toEqual([]);
+    expect(client.all('session/update').filter(({ line: shown }) => shown.includes(members))).toEqual([]);
     expect(client.agentText(mine)).toBe('left heard behind that');
     const lines = entries.slice(-3).map(({ method, verdict, option: done }) => [method, verdict, done]);
     expect(lines).toEqual(Array.from({ length: 3 }, () => ['session/update', 'deny', 'refused']));
@@ -155,15 +155,15 @@ describe('under a policy', () => {
     update(left, 's1', `"update":{"sessionUpdate":"tool_call_update","toolCallId":"other","toolCallId":"c","title":"Remove all"}`);
     const { toolCall: __, ...asked } = execution('s1', 'x');
     expect(await left.call('session/request_permission', { ...asked, toolCall: { toolCallId: 'c' } })).toEqual(selected('a1'));
-    expect(client.all('session/update').some(({ line: told }) => told.includes('Remove all'))).toBe(false);
+    expect(client.all('session/update').some(({ line: shown }) => shown.includes('Remove all'))).toBe(false);
   });
 
   test('in observe mode, everything passes unchanged', async () => {
-    const { enforcement } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } }, { isObserving: true });
+    const { enforcement } = memoryEnforcement({ agents: { '*': { mode: { refuse: ['yolo'] } } } }, { isObserving: true });
     const { left, client, mine } = await twoAgents(enforcement);
     update(left, 's1', `"update":{"sessionUpdate":"agent_message_chunk",${CALL},"sessionUpdate":"tool_call"}`);
     expect((await prompt(client, mine, 'behind that')).result).toEqual(end);
-    expect(client.all('session/update').some(({ line: told }) => told.includes('rm -rf /'))).toBe(true);
+    expect(client.all('session/update').some(({ line: shown }) => shown.includes('rm -rf /'))).toBe(true);
   });
 });
 

@@ -37,7 +37,7 @@ test('messages and sessions are kept apart, and all other frames are redacted on
   expect(chunk('hunter2-hunter2', { messageId: 'other' })).toBe('hunter2-hunter2');
   expect(chunk('export API_KEY=', {}, 'two')).toBe('export API_KEY=');
   expect(chunk('hunter2-hunter2', {}, 'two')).toBe('[redacted]');
-  expect(clean({ id: 1, result: { said: KNOWN } })).toEqual({ id: 1, result: { said: '[redacted:GIVEN]' } });
-  const plain = { id: 2, result: { said: 'nothing' } };
+  expect(clean({ id: 1, result: { text: KNOWN } })).toEqual({ id: 1, result: { text: '[redacted:GIVEN]' } });
+  const plain = { id: 2, result: { text: 'nothing' } };
   expect(clean(plain)).toBe(plain);
 });

@@ -116,9 +116,9 @@ test('terminals that switchboard serves see the same layer', async () => {
 
 test('the agent is not offered the files of the client, which are not those of its layer, and cannot have them', async () => {
   await using it = await project({ config: { workspace: 'serve-missing' } });
-  const said = await it.run(`read ${at(it, 'a.txt')}`);
-  expect(said).toContain('{"fs":{"readTextFile":false,"writeTextFile":false},"terminal":true}');
-  expect(said).toMatch(/does not share files with the client: .*level "review"/);
+  const output = await it.run(`read ${at(it, 'a.txt')}`);
+  expect(output).toContain('{"fs":{"readTextFile":false,"writeTextFile":false},"terminal":true}');
+  expect(output).toMatch(/does not share files with the client: .*level "review"/);
 });
 
 test.each([

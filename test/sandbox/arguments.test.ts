@@ -132,8 +132,8 @@ test.each([
   ['Creating new namespace failed', { 'user/max_user_namespaces': '0' }, /max_user_namespaces/],
   ['Failed to make / slave: Permission denied', {}, /container/],
   ['something else', {}, /Run bwrap/],
-])('%s has a next step', (said, system, expected) => {
-  expect(remedy(said, (name) => (system as Record<string, string>)[name])).toMatch(expected);
+])('%s has a next step', (reason, system, expected) => {
+  expect(remedy(reason, (name) => (system as Record<string, string>)[name])).toMatch(expected);
 });
 
 test('the compiler is pure: it imports nothing that does anything', () => {

@@ -35,9 +35,9 @@ test.each(['workspace', 'review'])('a tool of host_tools.commands runs in the sa
     );
     return { result: { outcome: { outcome: 'selected', optionId } } };
   };
-  const said = await it.run(callTool('build'));
-  expect(said).toMatch(/Read-only file system/);
-  expect(said).not.toContain('canary');
+  const output = await it.run(callTool('build'));
+  expect(output).toMatch(/Read-only file system/);
+  expect(output).not.toContain('canary');
   expect(existsSync(path.join(it.base, 'outside'))).toBe(false);
   expect(existsSync(path.join(it.project, 'made'))).toBe(level === 'workspace');
   expect(await it.run('cat made')).toMatch(/^fine\n/);

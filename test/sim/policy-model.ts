@@ -3,7 +3,7 @@ import type { AuditEntry } from '../../src/audit/audit-line.ts';
 import { createEnforcement } from '../../src/proxy/enforcement/create-enforcement.ts';
 import type { CreateEnforcement } from '../../src/proxy/enforcement/enforcement.ts';
 import type { CurrentPolicy } from '../../src/proxy/enforcement/evaluate.ts';
-import { memoryParts, policyInForce } from '../proxy/memory-guard.ts';
+import { memoryParts, policyInForce } from '../proxy/memory-enforcement.ts';
 import { type Random, seeded } from './random.ts';
 
 type Modes = { readonly pin?: readonly string[]; readonly refuse?: readonly string[]; readonly isFor?: string };

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { choosing, type Json, open, UNANSWERED } from '../e2e/harness.ts';
 import { ALL_CAPABILITIES } from '../e2e/scripted-agent.ts';
 import { type Actor, able, CWD, connected, connection } from '../proxy/actors.ts';
-import { memoryGuard } from '../proxy/memory-guard.ts';
+import { memoryEnforcement } from '../proxy/memory-enforcement.ts';
 import { createMemoryLog } from './stores.ts';
 
 const elicitation = (sessionId: string, elicitationId: string): Json => ({
@@ -75,7 +75,7 @@ test.each([1, 2])('an elicitation that a cancel has answered is withdrawn once i
 
 // 79018870
 test.each([1, 2])("the policy's own permission request is withdrawn when its session closes, with %i agents", async (count) => {
-  const { enforcement } = memoryGuard({ default: 'ask' });
+  const { enforcement } = memoryEnforcement({ default: 'ask' });
   const left = able('left');
   const { client } = await connection([left, able('right')].slice(0, count), {}, { enforcement });
   client.on('session/request_permission', () => UNANSWERED);

@@ -105,7 +105,9 @@ export function createSender(
         kind,
         method,
         session,
-        stream: outgoing.isOrdered ? `${who.agent}#${who.run}/${session?.native ?? ''}${outgoing.isEvaluated ? '/judged' : ''}` : undefined,
+        stream: outgoing.isOrdered
+          ? `${who.agent}#${who.run}/${session?.native ?? ''}${outgoing.isEvaluated ? '/evaluated' : ''}`
+          : undefined,
         writing,
         idText: kind === 'request' ? id : undefined,
         answerTo: outgoing.answerTo,

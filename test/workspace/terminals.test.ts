@@ -32,9 +32,9 @@ function createStage(descriptors = createDescriptors()) {
       return { ...made, ...status, ...terminals.output(session, made) };
     },
     /** Runs a script and waits for its output. */
-    async script(text: string, said: string | RegExp) {
+    async script(text: string, output: string | RegExp) {
       const made = await create({ command: NODE, args: ['-e', text] });
-      await vi.waitFor(() => expect(terminals.output(session, made).output).toMatch(said), { timeout: 20_000, interval: 10 });
+      await vi.waitFor(() => expect(terminals.output(session, made).output).toMatch(output), { timeout: 20_000, interval: 10 });
       return made;
     },
   };

@@ -26,7 +26,7 @@ export async function reply(response, body, { think, texts, call, delayMs }) {
   const details = { input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } };
   const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15, ...details };
   const message = { type: 'message', id: uniqueId('msg'), role: 'assistant', status: 'completed' };
-  const said = { ...message, content: [{ type: 'output_text', text: texts.join(''), annotations: [] }] };
+  const answer = { ...message, content: [{ type: 'output_text', text: texts.join(''), annotations: [] }] };
   const reasoning = think && {
     type: 'reasoning',
     id: uniqueId('rs'),
@@ -34,7 +34,7 @@ export async function reply(response, body, { think, texts, call, delayMs }) {
     encrypted_content: null,
   };
   const made = call && callItem(call);
-  const output = [reasoning, said, made].filter((item) => item !== undefined);
+  const output = [reasoning, answer, made].filter((item) => item !== undefined);
   const completed = { ...base, status: 'completed', output, usage };
   if (!body.stream) return sendJson(response, completed);
   const events = eventStream(response);
@@ -44,7 +44,7 @@ export async function reply(response, body, { think, texts, call, delayMs }) {
   for (const [output_index, item] of output.entries()) {
     const at = { item_id: item.id, output_index };
     send('response.output_item.added', { output_index, item: begun(item) });
-    if (item === said) {
+    if (item === answer) {
       const place = { ...at, content_index: 0 };
       send('response.content_part.added', { ...place, part: { type: 'output_text', text: '', annotations: [] } });
       for (const delta of texts) {

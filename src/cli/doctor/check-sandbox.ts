@@ -50,14 +50,14 @@ export async function checkSandbox(config: Config | undefined, sandbox: Sandbox,
     return [warning('sandbox.program', `${found.program}`, 'the profile for macOS is generated and untested', 'see docs/sandbox.md')];
   const version = spawnSync(found.program, ['--version'], { encoding: 'utf8' }).stdout?.trim() ?? '';
   const bridge = packageFile('dist', 'sandbox-bridge.js');
-  const { acts, said } = await attackItself(found, bridge);
+  const { acts, output } = await attackItself(found, bridge);
   const broken = acts.filter(({ isHeld }) => !isHeld).map(({ name }) => name);
   const works =
     acts.length === 0
       ? problem(
           'sandbox.works',
           'the sandbox does not start with the flags that agents get',
-          summaryLine(said.trim().split('\n')) ?? 'it printed nothing',
+          summaryLine(output.trim().split('\n')) ?? 'it printed nothing',
           isTemporary(bridge) ? 'install switchboard elsewhere: in a sandbox, the temporary directory is empty' : 'switchboard agents test',
         )
       : broken.length > 0

@@ -20,7 +20,7 @@ export type Decided = {
   readonly why: string | undefined;
 };
 
-type Judged = ReadonlyMap<Change, Decision>;
+type Decisions = ReadonlyMap<Change, Decision>;
 
 /** The user may apply what the policy asks about, not what it denies. */
 export async function applyChosen(
@@ -28,15 +28,15 @@ export async function applyChosen(
   changes: readonly Change[],
   { policy, stateDir }: { readonly policy: Policy | undefined; readonly stateDir: string },
 ): Promise<readonly Decided[]> {
-  const judged: Judged = policy ? judge(policy, layer, changes) : new Map();
-  const isDenied = (change: Change) => judged.get(change)?.verdict === 'deny';
+  const decisions: Decisions = policy ? decideAll(policy, layer, changes) : new Map();
+  const isDenied = (change: Change) => decisions.get(change)?.verdict === 'deny';
   const allowed = changes.filter((change) => !isDenied(change));
-  record(stateDir, layer, changes.filter(isDenied), judged, 'prevented');
-  record(stateDir, layer, allowed, judged, 'allowed');
+  record(stateDir, layer, changes.filter(isDenied), decisions, 'prevented');
+  record(stateDir, layer, allowed, decisions, 'allowed');
   const outcomes = await applyAll(layer, allowed);
   const decided = changes.map((change): Decided => {
     const outcome = outcomes.get(change);
-    const why = outcome?.how === 'kept' ? outcome.why : outcome ? undefined : `denied by policy: ${judged.get(change)?.why}`;
+    const why = outcome?.how === 'kept' ? outcome.why : outcome ? undefined : `denied by policy: ${decisions.get(change)?.why}`;
     return { change, isApplied: outcome?.how === 'applied', isDenied: isDenied(change), why };
   });
   await removeIfDecided(layer).catch(() => false);
@@ -49,7 +49,7 @@ export async function dropChosen(layer: Layer, changes: readonly Change[], state
   await removeIfDecided(layer).catch(() => false);
 }
 
-function judge(policy: Policy, layer: Layer, changes: readonly Change[]): Judged {
+function decideAll(policy: Policy, layer: Layer, changes: readonly Change[]): Decisions {
   const place: Place = {
     ...{ agent: layer.agent, family: familyOf(layer.agent), session: layer.sessionId, cwd: layer.roots[0] ?? '/', home: os.homedir() },
     ...{ interactive: true, canonical: canonicalPath, shell: shellOn(process.platform) },
@@ -57,21 +57,21 @@ function judge(policy: Policy, layer: Layer, changes: readonly Change[]): Judged
   return new Map(
     changes.map((change) => {
       const { kind, path: file, from } = change;
-      const decisions = [
+      const all = [
         decide(policy, pathAction(place, kind === 'delete' ? 'delete' : 'edit', file)),
         ...(from === undefined ? [] : [decide(policy, pathAction(place, 'delete', from))]),
       ];
-      return [change, decisions.find(({ verdict }) => verdict === 'deny') ?? (decisions[0] as Decision)];
+      return [change, all.find(({ verdict }) => verdict === 'deny') ?? (all[0] as Decision)];
     }),
   );
 }
 
 /** Nothing is applied without its line in the audit log. */
-function record(stateDir: string, layer: Layer, changes: readonly Change[], judged: Judged, outcome: 'allowed' | 'prevented'): void {
+function record(stateDir: string, layer: Layer, changes: readonly Change[], decisions: Decisions, outcome: 'allowed' | 'prevented'): void {
   if (changes.length === 0) return;
   const audit = createAudit(stateDir, { redact: createRedactor({}, process.env) });
   for (const change of changes) {
-    const decision = judged.get(change);
+    const decision = decisions.get(change);
     const isDenied = decision?.verdict === 'deny';
     const written = audit.record({
       ...{

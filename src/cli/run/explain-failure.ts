@@ -66,8 +66,10 @@ function exitCodeOf({ reason, atStart, cause }: Data): number {
 function dataLines(data: unknown, message: string): string[] {
   const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
   const { details, message: inner } = (data ?? {}) as { readonly details?: unknown; readonly message?: unknown };
-  const isSaid = [data, details, inner].some((one) => typeof one === 'string' && message.includes(one.trim().slice(0, DETAIL_CHARACTERS)));
-  if (text === '' || text === '{}' || text === 'null' || isSaid) return [];
+  const isInMessage = [data, details, inner].some(
+    (one) => typeof one === 'string' && message.includes(one.trim().slice(0, DETAIL_CHARACTERS)),
+  );
+  if (text === '' || text === '{}' || text === 'null' || isInMessage) return [];
   return [`  data: ${text.length > DETAIL_CHARACTERS ? `${text.slice(0, DETAIL_CHARACTERS)}…` : text}`];
 }
 
@@ -101,14 +103,14 @@ export function createRefused(
   approval: Approval,
 ): Refused {
   let isHinted = false;
-  const tell = (what: string, why?: string) => {
+  const explainCall = (what: string, why?: string) => {
     say(`denied: ${withoutControls(what)}${why === undefined ? '' : `; ${withoutControls(why)}`}`);
   };
   return {
     unanswered(params) {
       const { toolCall } = (params ?? {}) as { toolCall?: { title?: unknown; kind?: unknown } };
       facts.isRefused = true;
-      tell(typeof toolCall?.title === 'string' ? toolCall.title : 'a permission request');
+      explainCall(typeof toolCall?.title === 'string' ? toolCall.title : 'a permission request');
       if (!isHinted) say(HINTS[approval]);
       isHinted = true;
     },
@@ -116,7 +118,7 @@ export function createRefused(
       if (verdict !== 'deny' || mode === 'observe' || answeredBy === 'agent') return;
       if (outcome === 'prevented') {
         facts.isRefused = true;
-        return tell(summary, why);
+        return explainCall(summary, why);
       }
       if (outcome !== 'noticed') return;
       facts.isViolation ||= option === 'cancel' || option === 'kill';

@@ -10,10 +10,10 @@ export type HeldBack = {
 
 export function createHeldBack(say: (text: string) => void): HeldBack {
   let held: string[] = [];
-  function release(isTold: (text: string) => boolean): void {
+  function release(isReported: (text: string) => boolean): void {
     const texts = held;
     held = [];
-    for (const text of texts) if (!isTold(text)) say(text);
+    for (const text of texts) if (!isReported(text)) say(text);
   }
   return {
     say(text) {

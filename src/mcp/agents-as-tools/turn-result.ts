@@ -11,12 +11,12 @@ export function turnResult(done: Turn, { sessionId, turn, notes: own }: TurnAbou
   const { text, content, toolCalls, changedFiles, plan, notices, stopReason, usage } = done;
   const notes = [...notices, ...own];
   const blocks = content.flatMap(asContent);
-  const said = blocks.some((block) => block.type !== 'text' || block.text !== '')
+  const ownBlocks = blocks.some((block) => block.type !== 'text' || block.text !== '')
     ? blocks
     : [{ type: 'text' as const, text: `[the turn ended with ${stopReason}, without a message]` }];
   const { tokens, size, cost } = usage;
   return {
-    content: [...said, ...changedFiles.filter((file) => path.isAbsolute(file)).map(fileLink), ...notes.map(asNote)],
+    content: [...ownBlocks, ...changedFiles.filter((file) => path.isAbsolute(file)).map(fileLink), ...notes.map(asNote)],
     structuredContent: {
       session_id: sessionId,
       turn,

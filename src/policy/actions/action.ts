@@ -131,7 +131,7 @@ export type Place = {
    */
   readonly canonical?: ((path: string) => string) | undefined;
   /**
-   * Looks for a file below a directory, without following links. Without it, a recursive search is judged by its directory alone.
+   * Looks for a file below a directory, without following links. Without it, a recursive search is evaluated by its directory alone.
    */
   readonly findBelow?: FindBelow | undefined;
   /** `unknown` (PowerShell, cmd, fish) makes every shell line opaque: only Bash's grammar is understood. */

@@ -38,9 +38,9 @@ export function questionOf(action: Action, call: ToolCall): Question | undefined
   const facts = factsOf(action, [...raw.lines, ...raw.argvs.map((argv) => argv.join(' '))]);
   if (facts.length === 0) return undefined;
   const title = string(call.title) ?? '';
-  const said = plain(title);
-  const isShown = said !== '' && facts.every(({ shownBy }) => shownBy.some((text) => said.includes(plain(text))));
-  const isContradicted = !isShown && namesOther(said, facts, action);
+  const titleText = plain(title);
+  const isShown = titleText !== '' && facts.every(({ shownBy }) => shownBy.some((text) => titleText.includes(plain(text))));
+  const isContradicted = !isShown && namesOther(titleText, facts, action);
   const hidden = action.mcp === undefined ? raw.doubts : [];
   if (isShown && hidden.length === 0) return undefined;
   const truth = hidden.length === 0 ? listed(facts) : `${listed(facts)} (also: ${hidden.join(', ')})`;
@@ -92,10 +92,10 @@ const plain = (text: string): string => text.replace(/[`"'“”\s]+/g, ' ').tri
 const NAME = /(?:^|\s)((?:~?\/|\.{1,2}\/)[^\s,;:)]+|[\w.-]+\/[\w./-]+|[\w-]*\.[a-z]\w{0,4})(?=$|[\s,;:)])/g;
 
 // Whether the title names a program, a file or a host that is not part of the request.
-function namesOther(said: string, facts: readonly Fact[], { commands }: Action): boolean {
+function namesOther(titleText: string, facts: readonly Fact[], { commands }: Action): boolean {
   const all = facts.flatMap(({ shownBy, what }) => [what, ...shownBy]).map(plain);
-  const [first = ''] = said.replace(/^(?:run(?:ning)?|execut(?:e|ing)|call|\$)[: ]+/i, '').split(' ');
+  const [first = ''] = titleText.replace(/^(?:run(?:ning)?|execut(?:e|ing)|call|\$)[: ]+/i, '').split(' ');
   if (entryOf(PROGRAM_TABLE, first) !== undefined && !commands.some(({ evidence, argv }) => evidence === 'raw' && argv[0] === first))
     return true;
-  return [...said.matchAll(NAME)].some(([, name = '']) => !all.some((fact) => fact.includes(name)));
+  return [...titleText.matchAll(NAME)].some(([, name = '']) => !all.some((fact) => fact.includes(name)));
 }

@@ -22,7 +22,8 @@ function lintAllow(rule: Rule): Problem[] {
   return (rule.commands ?? []).flatMap(({ tokens, isOpen, source: pattern }) => {
     const [name, ...rest] = tokens;
     if (name === undefined) return [];
-    if (rule.isTrusted) return [warn(`"${pattern}" is trusted with any arguments, whatever they do`, 'without "!" what it does is judged')];
+    if (rule.isTrusted)
+      return [warn(`"${pattern}" is trusted with any arguments, whatever they do`, 'without "!" what it does is evaluated')];
     if (!name.isFixed) return [warn('a wildcard for the program allows unexpected programs', 'name the programs, separated by "|"')];
     const isFixed = !isOpen && rest.every((token) => token.isFixed);
     if (isFixed) return [];

@@ -22,14 +22,14 @@ export function limitStart(
   if (runner === undefined || pid === undefined) return clock.after(limitMs, () => late(limitMs));
   const beganMs = clock.monotonicMs();
   let installingMs = beganMs;
-  let isTold = false;
+  let isReported = false;
   let cancel = () => {};
   const look = () => {
     const now = clock.monotonicMs();
     if (isInstalling(pid)) {
       installingMs = now;
-      if (!isTold) downloading(runner);
-      isTold = true;
+      if (!isReported) downloading(runner);
+      isReported = true;
     }
     if (now - beganMs >= INSTALL_MS + limitMs) return late(INSTALL_MS + limitMs);
     if (now - installingMs >= limitMs) return late(limitMs);

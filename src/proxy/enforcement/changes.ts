@@ -1,4 +1,4 @@
-// Changes in the layer of a session at the level `review`, judged like edits that the agent asks for.
+// Changes in the layer of a session at the level `review`, evaluated like edits that the agent asks for.
 import type { Action, Place } from '../../policy/actions/action.ts';
 import { pathAction } from '../../policy/actions/surfaces.ts';
 import type { Verdict } from '../../policy/rules/rule.ts';
@@ -21,7 +21,7 @@ const strictest = (actions: readonly PendingAction[]): PendingAction =>
   (['deny', 'ask', 'allow'] as const).flatMap((verdict) => actions.find((action) => action.verdict === verdict) ?? [])[0] as PendingAction;
 
 /** Nothing is allowed without its line in the audit log. A question is recorded with its answer. */
-export function judgeChange(
+export function evaluateChange(
   deps: EnforcementDeps,
   session: Session,
   change: Change,

@@ -4,7 +4,7 @@ import { isExposed, limitsOf } from '../../policy/rules/settings.ts';
 import { memberAt } from '../../wire/json-path.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
-import { changeAnswered, judgeChange } from './changes.ts';
+import { changeAnswered, evaluateChange } from './changes.ts';
 import { duplicateKeyUpdates } from './duplicate-keys.ts';
 import { elicitation } from './elicitation.ts';
 import type { CreateEnforcement, EnforcementHost } from './enforcement.ts';
@@ -95,7 +95,7 @@ export const createEnforcement =
       exposes: (server, tool) => isExposed(deps.current().policy, server, tool),
       mustYield: budget.isUsedUp,
       mayRead: (session, file) => mayRead(deps, session, file),
-      change: (session, change, mustAsk) => judgeChange(deps, session, change, mustAsk),
+      change: (session, change, mustAsk) => evaluateChange(deps, session, change, mustAsk),
       changeAnswered: (session, change, isAllowed) => changeAnswered(deps, session, change, isAllowed),
       byUser: (session, act, file, where) => byUser(deps, session, act, file, where),
       runByUser: (session, command) => runByUser(deps, session, command),

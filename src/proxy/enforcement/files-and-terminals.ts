@@ -24,7 +24,7 @@ import {
   write,
 } from './evaluate.ts';
 import { surfaceOfMethod } from './file-actions.ts';
-import { tellRefusal } from './reports.ts';
+import { reportRefusal } from './reports.ts';
 
 /** Requests behind one that waits for the user; more than an agent that waits for answers ever sends. */
 const MAX_WAITING = 256;
@@ -68,7 +68,7 @@ export function fileOrTerminal(deps: EnforcementDeps, asking: Asking): void {
   if (action.verdict === 'deny' || !session || !queue || queue.isCancelled) {
     record(deps, action, 'refused', action.by, 'deny');
     decided(false);
-    if (!queue?.isCancelled) tellRefusal(deps, action, { shown: surface.shown });
+    if (!queue?.isCancelled) reportRefusal(deps, action, { shown: surface.shown });
     return refuse(queue?.isCancelled ? 'the turn was cancelled' : action.decision.why);
   }
   // The user has consented to exactly this.
@@ -89,7 +89,7 @@ export function fileOrTerminal(deps: EnforcementDeps, asking: Asking): void {
     if (reply !== 'allowed') refuse(reply === 'cancelled' ? 'the turn was cancelled' : 'the user refused it');
     else if (late !== undefined) {
       recordLate(deps, now, late);
-      tellRefusal(deps, { ...now, decision: { ...now.decision, why: late } }, { shown: surface.shown });
+      reportRefusal(deps, { ...now, decision: { ...now.decision, why: late } }, { shown: surface.shown });
       refuse(late, now);
     } else passOn(waits, { evaluatedPath: placeOf(method, asked) });
     // Requests behind a cancelled one belong to the same turn: the user is not asked about them.

@@ -11,7 +11,7 @@ import { askAboutCall } from './ask-user.ts';
 import type { BridgedCall } from './enforcement.ts';
 import { stateOf } from './enforcement-state.ts';
 import { type About, type EnforcementDeps, evaluate, type PendingAction, record, write } from './evaluate.ts';
-import { tellRefusal } from './reports.ts';
+import { reportRefusal } from './reports.ts';
 
 export async function hostToolCall(
   deps: EnforcementDeps,
@@ -38,7 +38,7 @@ export async function hostToolCall(
     record(deps, action, 'refused');
     const id = call?.toolCallId;
     if (call) call.isShown = true;
-    tellRefusal(deps, action, { shown, call: id === undefined ? undefined : { id, known: stateOf(session).calls.find(id) } });
+    reportRefusal(deps, action, { shown, call: id === undefined ? undefined : { id, known: stateOf(session).calls.find(id) } });
     return { allow: false, reason: `denied by policy: ${action.decision.why}` };
   }
   // The user has consented to the agent's own permission request for exactly this.
@@ -128,7 +128,7 @@ export async function bridgedCall(deps: EnforcementDeps, session: Session, call:
   if (action.verdict === 'allow' || isLeftOpen) return decided(record(deps, action, 'passed') ? { allow: true } : NOT_WRITTEN);
   if (action.verdict === 'deny') {
     record(deps, action, 'refused');
-    tellRefusal(deps, action, { shown });
+    reportRefusal(deps, action, { shown });
     return decided({ allow: false, reason: `denied by policy: ${action.decision.why}` });
   }
   return decided(await askAboutCall(deps, { action, session, shown, look, signal, allowed: { allow: true } }));

@@ -20,7 +20,7 @@ import {
   surfaceOf,
   textOf,
 } from './evaluate.ts';
-import { tellRefusal } from './reports.ts';
+import { reportRefusal } from './reports.ts';
 
 /** mcp/connect of the older draft: which server the connection is to. */
 export function mcpConnect(asking: Asking): void {
@@ -69,7 +69,7 @@ export function mcpCall(deps: EnforcementDeps, asking: Asking): void {
   if (action.verdict === 'deny' || !session) {
     record(deps, action, 'refused', action.by, 'deny');
     decided(false);
-    tellRefusal(deps, { ...action, session }, { shown });
+    reportRefusal(deps, { ...action, session }, { shown });
     return refuse(action.decision.why);
   }
   const waits = detach(frame);
@@ -80,7 +80,7 @@ export function mcpCall(deps: EnforcementDeps, asking: Asking): void {
     if (now === undefined) return refuse('the user refused it');
     if (now.verdict !== 'deny') return void passOn(waits);
     recordLate(deps, now, now.decision.why);
-    tellRefusal(deps, { ...now, session }, { shown });
+    reportRefusal(deps, { ...now, session }, { shown });
     refuse(now.decision.why);
   });
 }

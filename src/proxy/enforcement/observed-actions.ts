@@ -31,7 +31,7 @@ export function toolCall(deps: EnforcementDeps, session: Session, frame: Frame):
   if (!known) return;
   const status = String(fields(update).status);
   // A load replays calls that were made under another policy, perhaps.
-  if (hasHappened(update) && !session.isLoading) judge(deps, session, known, bytes.subarray(start, end));
+  if (hasHappened(update) && !session.isLoading) evaluateCall(deps, session, known, bytes.subarray(start, end));
   if (!OVER.has(status)) return;
   if (known.refusal !== undefined) explainRefusal(deps, session, toolCallId, known, fields(update).content);
   calls.ended(toolCallId, status as 'completed' | 'failed');
@@ -52,7 +52,7 @@ function hasHappened(update: unknown): boolean {
 }
 
 /** Reports a call that has happened without an approval that covers it. */
-function judge(deps: EnforcementDeps, session: Session, known: KnownCall, request: Buffer): void {
+function evaluateCall(deps: EnforcementDeps, session: Session, known: KnownCall, request: Buffer): void {
   const about = { agent: session.agent, session, surface: OBSERVED };
   const call = mergeToolCall(known.requested?.call, known.call);
   // An update about a call that was never described, or is forgotten: there is nothing to say about it.

@@ -42,7 +42,7 @@ import {
 import { type Consent, turnOf } from './grants.ts';
 import { evaluateTool, isHarmless } from './host-tool-calls.ts';
 import { isRefusedMode } from './modes/modes.ts';
-import { tellRefusal } from './reports.ts';
+import { reportRefusal } from './reports.ts';
 
 const CANCELLED = '{"outcome":{"outcome":"cancelled"}}';
 const selected = ({ optionId }: PermissionOption, _meta?: unknown): string =>
@@ -81,7 +81,7 @@ export function permission(deps: EnforcementDeps, asking: Asking): void {
   }
   if (action.verdict === 'deny') {
     answered(false);
-    tellRefusal(deps, action, { shown: shownIn(toolCall), ...(call && { call }) });
+    reportRefusal(deps, action, { shown: shownIn(toolCall), ...(call && { call }) });
     return denied(deps, action, idOf(asking), options);
   }
   const open = kept(action);
@@ -98,7 +98,7 @@ export function permission(deps: EnforcementDeps, asking: Asking): void {
     title: question?.title,
     again: () => look(open.request),
     answered,
-    refused: (refusal, by) => tellRefusal(deps, refusal, { by, shown: shownIn(toolCall), ...(call && { call }) }),
+    refused: (refusal, by) => reportRefusal(deps, refusal, { by, shown: shownIn(toolCall), ...(call && { call }) }),
     allowed(consent) {
       if (named && !question?.isContradicted) session.servers.calls.approve(toolCallId as string, consent);
       if (session && given) stateOf(session).grants.give(open, given, consent);

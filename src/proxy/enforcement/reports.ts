@@ -64,7 +64,7 @@ type Refused = {
  * Tells the user that the policy refused something: agents say that the user did, or nothing. Where the client has no notices, the line is
  * in the tool call: in the agent's own, once that has ended, or in one of the proxy's.
  */
-export function tellRefusal(deps: EnforcementDeps, action: PendingAction, { by = action.by, shown, call }: Refused = {}): void {
+export function reportRefusal(deps: EnforcementDeps, action: PendingAction, { by = action.by, shown, call }: Refused = {}): void {
   const { session, agent, asked } = action;
   if (!session || deps.isObserving || !isAtClient(session)) return;
   const { reports } = stateOf(session);

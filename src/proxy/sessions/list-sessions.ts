@@ -61,9 +61,9 @@ function askForPage(proxy: Parts<'context' | 'registry'>, agent: Agent, params: 
 /** The agent's own list, after a page from our records: without the sessions on that page. */
 function askForRest(proxy: Parts<'context' | 'registry'>, agent: Agent, params: ListParams, arrived: (page: Page) => void): void {
   const { cursor: _, ...filter } = params;
-  const told = new Set(ownPage(proxy, agent, filter).entries.map(({ sessionId }) => sessionId));
+  const listed = new Set(ownPage(proxy, agent, filter).entries.map(({ sessionId }) => sessionId));
   askAgent(proxy, agent, filter, agent.spec.timeouts.initializeMs, (page) =>
-    arrived({ ...page, entries: page.entries.filter(({ sessionId }) => !told.has(sessionId)) }),
+    arrived({ ...page, entries: page.entries.filter(({ sessionId }) => !listed.has(sessionId)) }),
   );
 }
 

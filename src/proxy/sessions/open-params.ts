@@ -43,7 +43,7 @@ export function moreDirectories(openParams: string | undefined): readonly string
 }
 
 /**
- * Several agents need an absolute `cwd` to choose by; a policy and our workspace need one to judge paths by. Without them, a single agent
+ * Several agents need an absolute `cwd` to choose by; a policy and our workspace need one to evaluate paths. Without them, a single agent
  * decides.
  */
 export function isCwdUsable({ pool, context }: Parts<'pool' | 'context'>, cwd: string | undefined): boolean {

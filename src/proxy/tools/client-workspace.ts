@@ -115,7 +115,7 @@ export function releaseTerminals(proxy: Parts<'context' | 'pool' | 'requests'>, 
 const ANSWER_MS = 30_000;
 
 function clientTerminals(session: Session, ask: (method: string, params: object, signal: AbortSignal) => Promise<unknown>): Terminals {
-  const soon = () => AbortSignal.timeout(ANSWER_MS);
+  const answerLimit = () => AbortSignal.timeout(ANSWER_MS);
   /** The client knows terminals only by id and would give out one of another session. */
   const own = (terminalId: string) => {
     if (!session.servers.terminals.has(terminalId)) throw new ClientRefusal('this session has no such terminal');
@@ -130,13 +130,13 @@ function clientTerminals(session: Session, ask: (method: string, params: object,
       session.servers.terminals.add(terminalId);
       return { terminalId };
     },
-    output: async ({ terminalId }) => (await ask('terminal/output', own(terminalId), soon())) as TerminalOutput,
+    output: async ({ terminalId }) => (await ask('terminal/output', own(terminalId), answerLimit())) as TerminalOutput,
     waitForExit: async ({ terminalId }, signal) => (await ask('terminal/wait_for_exit', own(terminalId), signal)) as ExitStatus,
     async kill({ terminalId }) {
-      await ask('terminal/kill', own(terminalId), soon());
+      await ask('terminal/kill', own(terminalId), answerLimit());
     },
     async release({ terminalId }) {
-      await ask('terminal/release', own(terminalId), soon());
+      await ask('terminal/release', own(terminalId), answerLimit());
       session.servers.terminals.delete(terminalId);
     },
   };

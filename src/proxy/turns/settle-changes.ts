@@ -1,4 +1,4 @@
-// The end of a turn at the level `review`: the policy judges each change of the layer. Allowed ones are applied, denied ones dropped; about the
+// The end of a turn at the level `review`: the policy decides about each change of the layer. Allowed ones are applied, denied ones dropped; about the
 // others the user is asked once. What nobody decides waits in the layer.
 import type { Change, Outcome } from '../../review/review.ts';
 import { lineOf, relativeTo } from '../../review/show-change.ts';

@@ -66,8 +66,8 @@ function trial(program: string): Unavailable | undefined {
   const args = bubblewrapArgs(EMPTY, { isRoot: process.getuid?.() === 0, seccomp: undefined, existing: existsSync });
   const { status, stderr, error } = spawnSync(program, [...args, '--', '/bin/true'], { encoding: 'utf8', timeout: 10_000 });
   if (status === 0) return undefined;
-  const said = error ? error.message : (stderr.trim().split('\n').at(-1) ?? '');
-  return { problem: `bubblewrap cannot start a sandbox here: ${said || `exit code ${status}`}`, next: remedy(said, setting) };
+  const reason = error ? error.message : (stderr.trim().split('\n').at(-1) ?? '');
+  return { problem: `bubblewrap cannot start a sandbox here: ${reason || `exit code ${status}`}`, next: remedy(reason, setting) };
 }
 
 const setting = (name: string): string | undefined => {
@@ -79,13 +79,13 @@ const setting = (name: string): string | undefined => {
 };
 
 /** The known causes, by what bubblewrap says and how the system is set. */
-export function remedy(said: string, read: (name: string) => string | undefined): string {
-  if (read('kernel/apparmor_restrict_unprivileged_userns') === '1' && /uid map|RTM_NEWADDR|namespace|Permission denied/.test(said))
+export function remedy(reason: string, read: (name: string) => string | undefined): string {
+  if (read('kernel/apparmor_restrict_unprivileged_userns') === '1' && /uid map|RTM_NEWADDR|namespace|Permission denied/.test(reason))
     return 'AppArmor restricts user namespaces. Allow them for bwrap in an AppArmor profile, or: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0';
   if (read('kernel/unprivileged_userns_clone') === '0')
     return 'User namespaces are switched off: sudo sysctl -w kernel.unprivileged_userns_clone=1';
   if (read('user/max_user_namespaces') === '0') return 'User namespaces are switched off: sudo sysctl -w user.max_user_namespaces=15000';
-  if (/make \/ slave|pivot_root|mount proc|mounting proc|No permissions to create new namespace|Operation not permitted/i.test(said))
+  if (/make \/ slave|pivot_root|mount proc|mounting proc|No permissions to create new namespace|Operation not permitted/i.test(reason))
     return 'This looks like a container without the rights for it: start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, or contain it as a whole and bring "wrap"';
   return 'Run bwrap --ro-bind / / true to see the reason, or bring a sandbox of your own with "wrap"';
 }

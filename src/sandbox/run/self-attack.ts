@@ -11,11 +11,11 @@ import { contain } from './contain.ts';
 export type Act = { readonly name: string; readonly isHeld: boolean };
 const LIMIT_MS = 20_000;
 
-/** Empty if the sandbox did not run at all; `said` is what it printed. */
+/** Empty if the sandbox did not run at all; `output` is what it printed. */
 export async function attackItself(
   available: Available,
   bridge: string,
-): Promise<{ readonly acts: readonly Act[]; readonly said: string }> {
+): Promise<{ readonly acts: readonly Act[]; readonly output: string }> {
   const base = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'switchboard-doctor-')));
   const project = path.join(base, 'project');
   const socket = path.join(project, 's');
@@ -25,11 +25,11 @@ export async function attackItself(
     writeFileSync(path.join(project, 'hidden'), 'secret');
     writeFileSync(path.join(project, 'protected'), 'as it was');
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(socket, resolve));
-    const said = await runIn(profileOf(project), script(base, socket), available, bridge);
+    const output = await runIn(profileOf(project), script(base, socket), available, bridge);
     const outside = readOr(path.join(base, 'outside'));
-    const acts = [...said.matchAll(/^(held|BROKEN) (.+)$/gm)].map(([, how, name = '']) => ({ name, isHeld: how === 'held' }));
+    const acts = [...output.matchAll(/^(held|BROKEN) (.+)$/gm)].map(([, how, name = '']) => ({ name, isHeld: how === 'held' }));
     const isUnchanged = readOr(path.join(project, 'protected')) === 'as it was' && outside === undefined;
-    return { acts: acts.length === 0 ? [] : [...acts, { name: 'leave files outside as they are', isHeld: isUnchanged }], said };
+    return { acts: acts.length === 0 ? [] : [...acts, { name: 'leave files outside as they are', isHeld: isUnchanged }], output };
   } finally {
     server.close();
     rmSync(base, { recursive: true, force: true });
@@ -66,7 +66,7 @@ function runIn(profile: Profile, text: string, available: Available, bridge: str
   const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/' };
   const contained = contain(profile, { command: '/bin/sh', args: ['-c', text], env }, { available, bridge, decide: async () => 'no host' });
   return new Promise((resolve) => {
-    let said = '';
+    let output = '';
     const child = spawn(contained.command, [...contained.args], {
       env: contained.env,
       stdio: ['ignore', 'pipe', 'pipe', ...contained.stdio],
@@ -76,10 +76,10 @@ function runIn(profile: Profile, text: string, available: Available, bridge: str
     contained.started(child);
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (chunk) => {
-        said += chunk;
+        output += chunk;
       });
     child.on('error', (error) => resolve(error.message));
-    child.on('close', () => resolve(said));
+    child.on('close', () => resolve(output));
   });
 }
 

@@ -26,7 +26,7 @@ export type OpenTranscripts = {
   of(sessionId: string): Kept;
   turnEnded(turn: TurnStats): void;
   /** Schedules a write. */
-  writeSoon(): void;
+  scheduleWrite(): void;
   writeAll(): void;
   /** Stops recording the session, also later updates, until `again`. Returns its state. */
   forget(sessionId: string): Kept | undefined;
@@ -118,7 +118,7 @@ export function createOpenTranscripts({ dir, clean, now, onProblem, mayRecord }:
     }
     writeStats();
     rest();
-    writeSoon();
+    scheduleWrite();
   }
   function writeAll(): void {
     for (const sessionId of dirty) write(sessionId);
@@ -136,7 +136,7 @@ export function createOpenTranscripts({ dir, clean, now, onProblem, mayRecord }:
     pending.dropSpare();
     dropSpare();
   }
-  function writeSoon(): void {
+  function scheduleWrite(): void {
     if (dirty.size > 0) timer ??= setTimeout(whenDue, WRITE_EVERY_MS).unref();
   }
   function write(sessionId: string): void {
@@ -173,7 +173,7 @@ export function createOpenTranscripts({ dir, clean, now, onProblem, mayRecord }:
     turnEnded(turn) {
       if (!forgotten.has(turn.sessionId)) endedTurns.push({ ...turn, sessionId: recordIdOf(turn.sessionId) });
     },
-    writeSoon,
+    scheduleWrite,
     writeAll,
     forget(sessionId) {
       const kept = sessions.get(sessionId);

@@ -32,8 +32,8 @@ export class ReplayMatcher {
     if (sessionUpdate === 'tool_call' || sessionUpdate === 'tool_call_update') return this.#isOn && this.#toolCallIds.has(toolCallId);
     const role = roleOf(sessionUpdate);
     if (role === undefined) return false;
-    const { text: said } = fields(content);
-    const text = typeof said === 'string' ? plain(this.#clean(said)) : '';
+    const { text: original } = fields(content);
+    const text = typeof original === 'string' ? plain(this.#clean(original)) : '';
     // Agents add messages in the user's name, such as the results of tools. The user of this turn is not among them: the client has that.
     if (role === 'user') {
       this.#isOn = this.#messages.length > 0;

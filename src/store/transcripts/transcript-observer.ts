@@ -95,7 +95,7 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     const passed = waiting;
     waiting = [];
     for (let k = 0; k < passed.length; k++) readOne(passed[k] as Frame | FrameBatch | Passed);
-    transcripts.writeSoon();
+    transcripts.scheduleWrite();
   }
   /** Caches the last session, because every chunk repeats its id. */
   function keptOfFrame(frame: Frame): Kept | undefined {

@@ -35,11 +35,11 @@ export function createExporter<T>(options: ExporterOptions<T>): Exporter<T> {
   let sending: Promise<void> | undefined;
   let retryMs = 0;
   let isClosed = false;
-  let isProblemTold = false;
+  let isProblemReported = false;
 
-  function tell(why: string): void {
-    if (!isProblemTold) onProblem(why);
-    isProblemTold = true;
+  function reportProblem(why: string): void {
+    if (!isProblemReported) onProblem(why);
+    isProblemReported = true;
   }
   function plan(ms: number): void {
     if (isClosed || sending || timer) return;
@@ -57,7 +57,7 @@ export function createExporter<T>(options: ExporterOptions<T>): Exporter<T> {
     const batch = queue.slice(0, maxBatch);
     const posted = await post(encode(batch), timeoutMs);
     if (posted.kind === 'retry') {
-      tell(posted.why);
+      reportProblem(posted.why);
       retryMs = posted.afterMs ?? spread(Math.min(Math.max(retryMs * 2, FIRST_RETRY_MS), MAX_RETRY_MS));
       return false;
     }
@@ -66,8 +66,8 @@ export function createExporter<T>(options: ExporterOptions<T>): Exporter<T> {
     const rejected = posted.kind === 'rejected' ? batch.length : Math.min(posted.rejected, batch.length);
     if (rejected > 0) {
       onDropped(rejected, 'rejected');
-      tell(posted.kind === 'rejected' ? posted.why : `it rejected ${rejected} of ${batch.length}`);
-    } else isProblemTold = false;
+      reportProblem(posted.kind === 'rejected' ? posted.why : `it rejected ${rejected} of ${batch.length}`);
+    } else isProblemReported = false;
     if (batch.length > rejected) onSent(batch.length - rejected);
     return true;
   }

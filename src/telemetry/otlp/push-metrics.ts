@@ -13,15 +13,15 @@ export type PushOptions = {
 
 export function pushMetrics({ post, everyMs, payload, onSent, onProblem }: PushOptions): MetricsPush {
   let sending: Promise<void> | undefined;
-  let isProblemTold = false;
+  let isProblemReported = false;
   async function push(timeoutMs?: number): Promise<void> {
     const posted = await post(payload(), timeoutMs);
     if (posted.kind === 'accepted') {
-      isProblemTold = false;
+      isProblemReported = false;
       return onSent();
     }
-    if (!isProblemTold) onProblem(posted.why);
-    isProblemTold = true;
+    if (!isProblemReported) onProblem(posted.why);
+    isProblemReported = true;
   }
   const timer = setInterval(() => {
     // A slow collector is not asked again before it has answered.

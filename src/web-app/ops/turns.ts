@@ -21,7 +21,7 @@ const requestId = z.union([
 const permission = z.object({ requestId, outcome: z.enum(['selected', 'cancelled']), optionId: z.string().nullish() });
 
 /** The other pages have no response, so they get its effect as an update. */
-function tellOthers({ broadcast }: Principal, page: Page, of: string, update: JsonObject): void {
+function notifyOthers({ broadcast }: Principal, page: Page, of: string, update: JsonObject): void {
   broadcast({ type: 'session_update', sessionId: of, update: toPageUpdate(update) }, page);
 }
 
@@ -52,13 +52,13 @@ export const turnOps: Readonly<Record<string, Op>> = {
     const session = await openFor(principal, payload.sessionId ?? principal.sessions.lastId());
     if (!session) return { stopReason: 'cancelled', sessionId: payload.sessionId };
     const blocks = toAcpBlocks(payload.prompt);
-    for (const content of blocks) tellOthers(principal, page, session.sessionId, { sessionUpdate: 'user_message_chunk', content });
+    for (const content of blocks) notifyOthers(principal, page, session.sessionId, { sessionUpdate: 'user_message_chunk', content });
     try {
       const result = await session.link.client.request('session/prompt', { sessionId: session.sessionId, prompt: blocks });
-      if (result.stopReason === 'refusal') tellOthers(principal, page, session.sessionId, { sessionUpdate: 'refusal' });
+      if (result.stopReason === 'refusal') notifyOthers(principal, page, session.sessionId, { sessionUpdate: 'refusal' });
       return { ...result, sessionId: session.sessionId };
     } catch (error) {
-      tellOthers(principal, page, session.sessionId, { sessionUpdate: 'error', message: (error as Error).message });
+      notifyOthers(principal, page, session.sessionId, { sessionUpdate: 'error', message: (error as Error).message });
       throw error;
     }
   }),
@@ -83,7 +83,7 @@ export const turnOps: Readonly<Record<string, Op>> = {
     const mode = settingOf(session.settings.list(), 'mode');
     if (mode) await set(session, mode.id, modeId);
     else await session.link.client.request('session/set_mode', { sessionId: session.sessionId, modeId });
-    tellOthers(principal, page, session.sessionId, { sessionUpdate: 'current_mode_update', currentModeId: modeId });
+    notifyOthers(principal, page, session.sessionId, { sessionUpdate: 'current_mode_update', currentModeId: modeId });
     return { sessionId: session.sessionId, modeId };
   }),
   'models.list': op(z.object({ sessionId }), async ({ principal }, payload) => {
@@ -101,7 +101,7 @@ export const turnOps: Readonly<Record<string, Op>> = {
     if (!known.includes(modelId)) throw refusals.unknownModel(modelId, known);
     const { configOptions } = await set(session, model.id, modelId);
     if (configOptions !== undefined)
-      tellOthers(principal, page, session.sessionId, { sessionUpdate: 'config_option_update', configOptions });
+      notifyOthers(principal, page, session.sessionId, { sessionUpdate: 'config_option_update', configOptions });
     return { sessionId: session.sessionId, modelId };
   }),
 };

@@ -152,8 +152,8 @@ test.each([
   [['compare', 'x', '-a', 'builder', '-a', 'sketchr'], 4, 'unknown agent "sketchr"\n  did you mean "sketcher"?'],
   [['compare', 'x', '--discard'], 2, 'add --write'],
   [['compare'], 2, 'the prompt on stdin is empty\n  switchboard compare'],
-])('%j is refused with exit code %i', async (words, code, said) => {
-  expect(await createHome().run(words)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(said) });
+])('%j is refused with exit code %i', async (words, code, message) => {
+  expect(await createHome().run(words)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });
 });
 
 function demo(home: Home, name: string) {

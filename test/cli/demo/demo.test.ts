@@ -65,7 +65,7 @@ test('the picture of the tour in the README matches the tour', () => {
 test.runIf(HAS_TERMINAL)('on a terminal it has colours, and Ctrl-C ends it with nothing left behind', async () => {
   const home = createHome();
   const tour = home.startInTerminal(['demo']);
-  await tour.said(HEADINGS[1] as string);
+  await tour.printed(HEADINGS[1] as string);
   tour.child.stdin.write('\u0003');
   const { code, stdout } = await tour.ended;
   expect(code).toBe(130);
@@ -81,7 +81,7 @@ test.each([...(HAS_TERMINAL ? [] : [{ signal: 'SIGINT', code: 130 } as const]), 
   async ({ signal, code }) => {
     const home = createHome();
     const tour = home.start(['demo']);
-    await tour.said('2. One policy');
+    await tour.printed('2. One policy');
     tour.child.kill(signal);
     expect(await tour.ended).toMatchObject({ code, stderr: '' });
     expect(home.processesLeft()).toEqual([]);
@@ -92,7 +92,7 @@ test.each([...(HAS_TERMINAL ? [] : [{ signal: 'SIGINT', code: 130 } as const]), 
 test('a reader that closes the pipe early ends the tour quietly', async () => {
   const home = createHome();
   const tour = home.start(['demo']);
-  await tour.said('1. Two agents');
+  await tour.printed('1. Two agents');
   tour.child.stdout.destroy();
   expect(await tour.ended).toMatchObject({ code: 0, stderr: '' });
   expect(home.processesLeft()).toEqual([]);

@@ -18,13 +18,13 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
-  const said = { out: '', err: '' };
+  const written = { out: '', err: '' };
   const out = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    said.out += String(text);
+    written.out += String(text);
     return true;
   });
   const err = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    said.err += String(text);
+    written.err += String(text);
     return true;
   });
   let code = -1;
@@ -38,12 +38,12 @@ async function run(...argv: string[]): Promise<{ code: number; out: string; err:
     const error = asCommandFailure(thrown);
     if (!(error instanceof CommandFailure)) throw thrown;
     code = error.exitCode;
-    said.err += error.message;
+    written.err += error.message;
   } finally {
     out.mockRestore();
     err.mockRestore();
   }
-  return { code, ...said };
+  return { code, ...written };
 }
 
 const file = (name: string, text: string): string => {

@@ -128,22 +128,22 @@ describe('audit tail', () => {
 
   test('follows new decisions until it is interrupted', async () => {
     const { home, decide } = withDecisions(2);
-    const { child, said, ended } = home.start(['audit', 'tail', '-n', '1', '--follow']);
-    await said('step 2');
+    const { child, printed, ended } = home.start(['audit', 'tail', '-n', '1', '--follow']);
+    await printed('step 2');
     decide(3);
-    await said('step 3');
+    await printed('step 3');
     decide(4);
-    await said('step 4');
+    await printed('step 4');
     child.kill('SIGINT');
     expect((await ended).stdout).not.toContain('step 1');
   });
 
   test('prints JSON lines with --json', async () => {
     const { home, decide } = withDecisions(1);
-    const { child, said, ended } = home.start(['audit', 'tail', '-f', '--json']);
-    await said('step 1');
+    const { child, printed, ended } = home.start(['audit', 'tail', '-f', '--json']);
+    await printed('step 1');
     decide(2);
-    await said('step 2');
+    await printed('step 2');
     child.kill('SIGINT');
     const lines = (await ended).stdout
       .trimEnd()

@@ -79,10 +79,10 @@ describe('records', () => {
 test('with --follow are printed as they are written', async () => {
   const home = logHome({ 'a.jsonl': lines(record(1)) });
   const following = home.start(['logs', '--follow', '--json'], home.env);
-  await following.said('"id":1');
+  await following.printed('"id":1');
   const proxy = home.start(['acp'], home.env);
   await proxy.request('initialize', INITIALIZE);
-  await following.said('"method":"initialize"');
+  await following.printed('"method":"initialize"');
   proxy.child.stdin.end();
   await proxy.ended;
 });

@@ -3,25 +3,25 @@ import { expect, test } from 'vitest';
 import { createHeldBack } from '../../../src/cli/run/held-back.ts';
 
 function heldBack() {
-  const said: string[] = [];
-  return { said, ...createHeldBack((text) => void said.push(text)) };
+  const shown: string[] = [];
+  return { shown, ...createHeldBack((text) => void shown.push(text)) };
 }
 
 test('a message about an agent is dropped if the failure contains it; all other messages are printed', () => {
-  const { said, say, releaseAttached } = heldBack();
+  const { shown, say, releaseAttached } = heldBack();
   say('records are not kept');
   say('Agent "a" exited (code 1)');
   say('Agent "b" exited (code 2)');
-  expect(said).toEqual(['records are not kept']);
+  expect(shown).toEqual(['records are not kept']);
   releaseAttached('Agent "a" is not available. Agent "a" exited (code 1)');
-  expect(said).toEqual(['records are not kept', 'Agent "b" exited (code 2)']);
+  expect(shown).toEqual(['records are not kept', 'Agent "b" exited (code 2)']);
 });
 
 test('messages are printed once when the turn continues', () => {
-  const { said, say, release } = heldBack();
+  const { shown, say, release } = heldBack();
   say('Agent "a" exited (code 1)');
   say('Agent "a" exited (code 1)');
   release();
   release();
-  expect(said).toEqual(['Agent "a" exited (code 1)']);
+  expect(shown).toEqual(['Agent "a" exited (code 1)']);
 });

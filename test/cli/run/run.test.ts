@@ -304,8 +304,8 @@ describe.skipIf(!HAS_TERMINAL)('on a terminal', () => {
 describe('failures', () => {
   test('Ctrl-C cancels the turn: exit code 130, and no process is left', async () => {
     const home = createHome();
-    const { child, said, ended } = home.start(['run', '/slow 60']);
-    await said('2 of');
+    const { child, printed, ended } = home.start(['run', '/slow 60']);
+    await printed('2 of');
     child.kill('SIGINT');
     expect((await ended).code).toBe(130);
     expect(home.processesLeft()).toEqual([]);
@@ -313,17 +313,17 @@ describe('failures', () => {
 
   test('a second Ctrl-C kills an agent that ignores the first; SIGTERM shuts down gracefully', async () => {
     const home = createHome();
-    const { child, said, ended } = home.start(['run', '--config', configured(home, stubborn), 'hang']);
-    await said('hanging');
+    const { child, printed, ended } = home.start(['run', '--config', configured(home, stubborn), 'hang']);
+    await printed('hanging');
     child.kill('SIGINT');
     child.kill('SIGINT');
     const again = setInterval(() => child.kill('SIGINT'), 200); // two signals at once may be delivered as one
     expect((await ended).code).toBe(130);
     clearInterval(again);
-    const told = home.start(['run', '/slow 60']);
-    await told.said('2 of');
-    told.child.kill('SIGTERM');
-    expect(await told.ended).toMatchObject({ code: 143, stderr: expect.stringContaining('ended by SIGTERM') });
+    const stopped = home.start(['run', '/slow 60']);
+    await stopped.printed('2 of');
+    stopped.child.kill('SIGTERM');
+    expect(await stopped.ended).toMatchObject({ code: 143, stderr: expect.stringContaining('ended by SIGTERM') });
     expect(home.processesLeft()).toEqual([]);
   });
 

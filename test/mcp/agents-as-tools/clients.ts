@@ -51,14 +51,14 @@ export async function startHttp(stage: Stage, args: readonly string[] = []): Pro
   const token = randomBytes(24).toString('hex');
   const env = { HOME: stage.dir, SWITCHBOARD_HOME: stage.state, XDG_CONFIG_HOME: stage.dir, SWITCHBOARD_MCP_TOKEN: token };
   const child = stage.spawn(process.execPath, [SWITCHBOARD, 'mcp', '--http', ...args], env);
-  let said = '';
+  let output = '';
   const url = await new Promise<string>((resolve, reject) => {
     child.stderr?.on('data', (chunk) => {
-      said += chunk;
-      const found = /MCP at (\S+)/.exec(said)?.[1];
+      output += chunk;
+      const found = /MCP at (\S+)/.exec(output)?.[1];
       if (found !== undefined) resolve(found);
     });
-    child.on('exit', () => reject(new Error(said)));
+    child.on('exit', () => reject(new Error(output)));
   });
   return { url, token };
 }

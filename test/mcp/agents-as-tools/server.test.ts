@@ -298,13 +298,13 @@ test('a client of the 2025 era is not held to headers of the 2026 era', async ({
 test('an invalid configuration and an invalid port are reported as in other commands', async ({ stage }) => {
   const ended = async (...args: string[]) => {
     const child = stage.run(process.execPath, [SWITCHBOARD, 'mcp', ...args]);
-    return { code: await child.ended, said: child.stderr() };
+    return { code: await child.ended, stderr: child.stderr() };
   };
-  expect(await ended('--config', 'nowhere.json')).toMatchObject({ code: 6, said: expect.stringContaining('file not found') });
-  expect(await ended('--http', 'many')).toMatchObject({ code: 2, said: expect.stringContaining('invalid port "many"') });
+  expect(await ended('--config', 'nowhere.json')).toMatchObject({ code: 6, stderr: expect.stringContaining('file not found') });
+  expect(await ended('--http', 'many')).toMatchObject({ code: 2, stderr: expect.stringContaining('invalid port "many"') });
   const config = stage.writeConfig({ one: fixture('until-cancelled') }, { mcp_servers: [{ name: 'docs', command: 'x' }] });
   expect(await ended('approve', 'dosc', '--config', config)).toMatchObject({
     code: 4,
-    said: expect.stringContaining('did you mean "docs"?'),
+    stderr: expect.stringContaining('did you mean "docs"?'),
   });
 });

@@ -203,15 +203,15 @@ test('over HTTP it requires its token, and refuses other hosts and origins', asy
     HOME: stage.dir,
     SWITCHBOARD_MCP_TOKEN: 'short',
   });
-  let said = '';
+  let output = '';
   await new Promise<void>((resolve) => {
     child.stderr?.on('data', (chunk) => {
-      said += chunk;
-      if (/MCP at \S+/.test(said) && /Bearer \S+/.test(said)) resolve();
+      output += chunk;
+      if (/MCP at \S+/.test(output) && /Bearer \S+/.test(output)) resolve();
     });
   });
-  expect(said).toContain('ignoring SWITCHBOARD_MCP_TOKEN: it is shorter than 32 characters'); // and prints a generated one
-  const [url = '', token = ''] = [/MCP at (\S+)/.exec(said)?.[1], /Bearer (\S+)/.exec(said)?.[1]];
+  expect(output).toContain('ignoring SWITCHBOARD_MCP_TOKEN: it is shorter than 32 characters'); // and prints a generated one
+  const [url = '', token = ''] = [/MCP at (\S+)/.exec(output)?.[1], /Bearer (\S+)/.exec(output)?.[1]];
   const post = (headers: Readonly<Record<string, string>>) =>
     fetch(url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json', ...headers } }).then(({ status }) => status);
   const authorization = `Bearer ${token}`;

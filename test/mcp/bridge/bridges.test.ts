@@ -22,7 +22,7 @@ import {
   UNANSWERED,
 } from '../../e2e/harness.ts';
 import { noticed } from '../../faults/setup.ts';
-import { mcpAgent, type Takes, told, wordsOf } from '../tool-sessions.ts';
+import { mcpAgent, notified, type Takes, wordsOf } from '../tool-sessions.ts';
 
 const RICH = fixture('mcp-rich');
 const SECRET = 'canary-4f9c2d7e1b';
@@ -52,8 +52,8 @@ const serverOf = (type: string): Json =>
 async function connect(stage: Stage, takes: Takes, options: Json = {}, config: Json = {}): Promise<AcpClient> {
   return stage.connect({ first: { ...mcpAgent(takes), ...options }, second: mcpAgent('none') }, { config });
 }
-const given = async (acpClient: Peer, id: string): Promise<Json> => (await told(acpClient, id, 'servers'))[0];
-const on = (acpClient: Peer, id: string, words: string): Promise<Json> => told(acpClient, id, `on rich ${words}`);
+const given = async (acpClient: Peer, id: string): Promise<Json> => (await notified(acpClient, id, 'servers'))[0];
+const on = (acpClient: Peer, id: string, words: string): Promise<Json> => notified(acpClient, id, `on rich ${words}`);
 
 describe.each([
   ['an http server', 'http', 'stdio', {}],

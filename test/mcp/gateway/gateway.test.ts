@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { expect } from 'vitest';
 import { type Shown, toolProblem } from '../../../src/mcp/server/portable-tool.ts';
 import { type Client, fixture, open, type Stage, SWITCHBOARD, test } from '../../e2e/harness.ts';
-import { called, mcpAgent, told, wordsOf } from '../tool-sessions.ts';
+import { called, mcpAgent, notified, wordsOf } from '../tool-sessions.ts';
 
 const docs = (env: Record<string, string> = {}) => ({ name: 'docs', ...fixture('mcp-docs'), env });
 const ONLY_SERVERS = { files: false, terminal: false, ask_user: false };
@@ -18,22 +18,22 @@ async function withServers(
   const client = await stage.connect({ one: mcpAgent('stdio') }, { config: { host_tools: ONLY_SERVERS, mcp_servers: servers } });
   client.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: 'session' } }));
   const { id } = await open(client, stage.cwd);
-  const names = async () => (await told(client, id, 'tools')).map((tool: { name: string }) => tool.name);
+  const names = async () => (await notified(client, id, 'tools')).map((tool: { name: string }) => tool.name);
   return { client, id, names };
 }
 
 test("the server's tools are listed with ours, need permission, and its secrets stay in the proxy", async ({ stage }) => {
   const { client, id, names } = await withServers(stage, [docs({ DOCS_SECRET: 's3cret-value' })]);
   expect(await names()).toEqual(['session_info', 'docs-search', 'docs-grow', 'docs-die']);
-  const said = JSON.parse(wordsOf(await called(client, id, 'docs-search', { query: 'x' })));
+  const result = JSON.parse(wordsOf(await called(client, id, 'docs-search', { query: 'x' })));
   // The server gets its configured variables, not our whole environment.
-  expect(said).toMatchObject({ query: 'x', secret: 's3cret-value', home: null });
+  expect(result).toMatchObject({ query: 'x', secret: 's3cret-value', home: null });
   expect(client.all('session/request_permission')[0]?.msg.params.toolCall.title).toBe('docs: search');
-  expect(JSON.stringify(await told(client, id, 'servers'))).not.toContain('s3cret-value');
+  expect(JSON.stringify(await notified(client, id, 'servers'))).not.toContain('s3cret-value');
   // Recorded, so that the next process ends it if this one cannot.
   const running = path.join(stage.state, 'running');
   const written = readdirSync(running).map((file) => readFileSync(path.join(running, file), 'utf8'));
-  expect(written.join('')).toContain(`"pid":${said.pid},`);
+  expect(written.join('')).toContain(`"pid":${result.pid},`);
 });
 
 test('a tool that is added later is listed later, and a server that exits is restarted', async ({ stage }) => {
@@ -48,18 +48,18 @@ test('a tool that is added later is listed later, and a server that exits is res
 
 test('progress, cancellation and failures are passed on', async ({ stage }) => {
   const { client, id } = await withServers(stage, [{ name: 'rich', ...fixture('mcp-rich') }]);
-  expect(await told(client, id, 'steps rich-steps')).toMatchObject({
+  expect(await notified(client, id, 'steps rich-steps')).toMatchObject({
     steps: ['step 1', 'step 2'],
     outcome: { content: [{ text: 'done' }] },
   });
-  expect(await told(client, id, 'stop rich-wait')).toContain('cancelled');
+  expect(await notified(client, id, 'stop rich-wait')).toContain('cancelled');
   expect(wordsOf(await called(client, id, 'rich-waited'))).toBe('1');
   expect(wordsOf(await called(client, id, 'rich-die'))).toBe('rich-die failed: the MCP server "rich" has ended');
 });
 
 test('resources and prompts reach agents, are decided like calls, and say so when they are not there', async ({ stage }) => {
   const { client, id } = await withServers(stage, [{ name: 'rich', ...fixture('mcp-rich') }, docs()]);
-  const request = (method: string, params: object = {}) => told(client, id, `request ${method} ${JSON.stringify(params)}`);
+  const request = (method: string, params: object = {}) => notified(client, id, `request ${method} ${JSON.stringify(params)}`);
   expect((await request('prompts/list')).prompts).toEqual([{ name: 'rich-greet' }]);
   expect((await request('resources/list')).resources).toEqual([{ uri: 'rich://one', name: 'one' }]);
   expect(await request('resources/read', { uri: 'rich://one' })).toMatchObject({ contents: [{ uri: 'rich://one', text: 'the one' }] });
@@ -79,7 +79,7 @@ test('a policy hides and denies the resources of a server', async ({ stage }) =>
     { config: { host_tools: ONLY_SERVERS, mcp_servers: [{ name: 'rich', ...fixture('mcp-rich') }], policy } },
   );
   const { id } = await open(client, stage.cwd);
-  const request = (method: string, params: object = {}) => told(client, id, `request ${method} ${JSON.stringify(params)}`);
+  const request = (method: string, params: object = {}) => notified(client, id, `request ${method} ${JSON.stringify(params)}`);
   expect(JSON.stringify(await request('resources/read', { uri: 'rich://one' }))).toContain('was not allowed');
   expect(await request('prompts/get', { name: 'rich-greet' })).toMatchObject({ messages: [{ content: { text: 'Say hello.' } }] });
 });
@@ -92,10 +92,10 @@ test('a server over HTTP is offered in the same way, and its key stays in the pr
     const headers = { 'x-secret': 's3cret-value' };
     const { client, id } = await withServers(stage, [{ name: 'web', url: url?.trim(), headers }]);
     expect(wordsOf(await called(client, id, 'web-secret'))).toBe('s3cret-value');
-    expect(await told(client, id, 'steps web-steps')).toMatchObject({ steps: ['step 1', 'step 2'] });
-    expect(await told(client, id, 'stop web-wait')).toContain('cancelled');
+    expect(await notified(client, id, 'steps web-steps')).toMatchObject({ steps: ['step 1', 'step 2'] });
+    expect(await notified(client, id, 'stop web-wait')).toContain('cancelled');
     await expect.poll(async () => wordsOf(await called(client, id, 'web-waited'))).toBe('1');
-    expect(JSON.stringify(await told(client, id, 'servers'))).not.toContain('s3cret-value');
+    expect(JSON.stringify(await notified(client, id, 'servers'))).not.toContain('s3cret-value');
   } finally {
     server.kill();
   }
@@ -119,14 +119,14 @@ test('a tool whose description changed is not offered until the user approves it
 
 test('invisible characters are removed', async ({ stage }) => {
   const { client, id } = await withServers(stage, [docs({ DOCS_DESCRIPTION: 'Sea\u200Brches \u202Edocuments\u{E0041}.' })]);
-  const tools = await told(client, id, 'tools');
+  const tools = await notified(client, id, 'tools');
   expect(tools[1].description).toBe('Searches documents.');
   await expect.poll(client.stderr).toContain('held 3 characters that nobody sees');
 });
 
 test('tools that a model API would refuse are adapted, and their arguments still validated by their own schema', async ({ stage }) => {
   const { client, id } = await withServers(stage, [{ name: 'odd', ...fixture('mcp-odd-tools') }]);
-  const tools: Shown[] = await told(client, id, 'tools');
+  const tools: Shown[] = await notified(client, id, 'tools');
   expect(tools.map((tool) => toolProblem(tool))).toEqual(tools.map(() => undefined));
   const names = tools.map(({ name }) => name);
   expect(names).toEqual([
@@ -155,7 +155,7 @@ test('the tools of a server that exited and cannot be restarted are marked until
   const works = `await import(${JSON.stringify(pathToFileURL(String(args[0])).href)});`;
   put(works);
   const { client, id } = await withServers(stage, [{ name: 'docs', command: process.execPath, args: [file] }]);
-  const marked = async () => (await told(client, id, 'tools'))[1].description.startsWith('[not available at the moment]');
+  const marked = async () => (await notified(client, id, 'tools'))[1].description.startsWith('[not available at the moment]');
   expect(await marked()).toBe(false);
   put('process.exit(1);');
   await called(client, id, 'docs-die');
@@ -171,7 +171,7 @@ test("direct: agents get the server's own entry, or a bridge to it", async ({ st
     { ...docs({ A: '1' }), expose: 'direct' },
     { name: 'web', url: 'http://127.0.0.1:9/mcp', headers: { a: 's3cret-value' }, expose: 'direct' },
   ]);
-  const servers = await told(client, id, 'servers');
+  const servers = await notified(client, id, 'servers');
   expect(servers[1]).toEqual({
     ...{ name: 'docs', command: process.execPath, args: fixture('mcp-docs').args, env: [{ name: 'A', value: '1' }] },
   });

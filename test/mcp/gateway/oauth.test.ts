@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { fixture, open, type Stage, SWITCHBOARD, test } from '../../e2e/harness.ts';
-import { called, mcpAgent, told, wordsOf } from '../tool-sessions.ts';
+import { called, mcpAgent, notified, wordsOf } from '../tool-sessions.ts';
 import { type OAuthServer, startOAuthServer } from './oauth-server.ts';
 
 const HOST_TOOLS = { files: false, terminal: false, ask_user: false };
@@ -24,7 +24,7 @@ async function login(stage: Stage, config: string, visit: (page: string) => Prom
     .toBeDefined()
     .then(() => /^ {2}(http\S+)$/m.exec(child.stderr())?.[1] ?? '');
   await visit(page);
-  return { code: await child.ended, said: child.stderr() };
+  return { code: await child.ended, stderr: child.stderr() };
 }
 async function session(stage: Stage, url: string) {
   const client = await stage.connect(
@@ -48,7 +48,7 @@ test('after a login agents get the tools; tokens are private, refreshed, and in 
   expect(wordsOf(await called(client, id, 'locked-hello'))).toBe('hello');
   expect(server.issued).toHaveLength(2);
   expect(readFileSync(file, 'utf8')).toContain(server.issued[1]);
-  expect(JSON.stringify(await told(client, id, 'servers'))).not.toContain('access-');
+  expect(JSON.stringify(await notified(client, id, 'servers'))).not.toContain('access-');
   await client.close();
   const records = readdirSync(stage.state, { recursive: true, encoding: 'utf8' }).filter(
     (name) => /\.(jsonl|log|json)$/.test(name) && name !== 'mcp-logins.json',
@@ -60,14 +60,14 @@ test('after a login agents get the tools; tokens are private, refreshed, and in 
 test('without a login, and after it was revoked, the message says how to log in', async ({ stage }) => {
   const server = await oauthServer();
   const before = await session(stage, server.url);
-  expect(await told(before.client, before.id, 'tools')).toMatchObject([{ name: 'session_info' }]);
+  expect(await notified(before.client, before.id, 'tools')).toMatchObject([{ name: 'session_info' }]);
   await expect
     .poll(before.client.stderr)
     .toContain('MCP server "locked" is not available: it requires a login; run: switchboard auth mcp locked');
   await before.client.close();
   await login(stage, configOf(stage, server.url));
   const { client, id } = await session(stage, server.url);
-  expect(await told(client, id, 'tools')).toMatchObject([{}, { name: 'locked-hello' }]);
+  expect(await notified(client, id, 'tools')).toMatchObject([{}, { name: 'locked-hello' }]);
   server.revoke();
   expect(wordsOf(await called(client, id, 'locked-hello'))).toContain('switchboard auth mcp locked');
 });
@@ -76,7 +76,7 @@ test('a login of one server is not sent to another URL', async ({ stage }) => {
   const [first, second] = [await oauthServer(), await oauthServer()];
   await login(stage, configOf(stage, first.url));
   const { client, id } = await session(stage, second.url);
-  expect(await told(client, id, 'tools')).toHaveLength(1);
+  expect(await notified(client, id, 'tools')).toHaveLength(1);
 });
 
 test('a refused login, a server that is a program and one that does not exist are reported', async ({ stage }) => {
@@ -87,12 +87,12 @@ test('a refused login, a server that is a program and one that does not exist ar
     expect((await fetch(`${back.href}?code=x&state=forged`)).status).toBe(404); // not ours, so it is ignored
     await fetch(`${back.href}?${new URLSearchParams({ error: 'access_denied', state: searchParams.get('state') ?? '' })}`);
   });
-  expect(refused).toMatchObject({ code: 7, said: expect.stringContaining('the login to MCP server "locked" failed: access_denied') });
+  expect(refused).toMatchObject({ code: 7, stderr: expect.stringContaining('the login to MCP server "locked" failed: access_denied') });
   const config = stage.writeConfig({ one: mcpAgent('stdio') }, { mcp_servers: [{ name: 'docs', ...fixture('mcp-docs') }] });
   const run = async (name: string) => {
     const child = stage.run(process.execPath, [SWITCHBOARD, 'auth', 'mcp', name, '--config', config]);
-    return { code: await child.ended, said: child.stderr() };
+    return { code: await child.ended, stderr: child.stderr() };
   };
-  expect(await run('docs')).toMatchObject({ code: 2, said: expect.stringContaining('OAuth is for servers with "url"') });
-  expect(await run('dosc')).toMatchObject({ code: 4, said: expect.stringContaining('did you mean "docs"?') });
+  expect(await run('docs')).toMatchObject({ code: 2, stderr: expect.stringContaining('OAuth is for servers with "url"') });
+  expect(await run('dosc')).toMatchObject({ code: 4, stderr: expect.stringContaining('did you mean "docs"?') });
 });

@@ -2,7 +2,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, vi } from 'vitest';
 import { type Client as AcpClient, fixture, hello, type Json, open, prompt, type Stage, testAtOnce as test } from '../../e2e/harness.ts';
-import { called, mcpAgent, type Takes, told, wordsOf } from '../tool-sessions.ts';
+import { called, mcpAgent, notified, type Takes, wordsOf } from '../tool-sessions.ts';
 
 const RICH = { name: 'rich', ...fixture('mcp-rich') };
 const ONLY_SERVERS = { files: false, terminal: false, ask_user: false };
@@ -19,7 +19,7 @@ async function connect(stage: Stage, takes: Takes, { args = [], capabilities = {
 }
 const permissions = (acpClient: AcpClient) => acpClient.all('session/request_permission').length;
 const methodsIn = async (acpClient: AcpClient, id: string): Promise<string[]> =>
-  (await told(acpClient, id, 'heard')).map(({ method }: Json) => method);
+  (await notified(acpClient, id, 'heard')).map(({ method }: Json) => method);
 
 describe.each(['stdio', 'http'] as const)('an agent that takes %s', (takes) => {
   test('answers the elicitation of a server, and the user allows the call once', async ({ stage }) => {
@@ -34,19 +34,19 @@ describe.each(['stdio', 'http'] as const)('an agent that takes %s', (takes) => {
   test('gets the log messages from the level on that it sets, and updates of the resources that it watches', async ({ stage }) => {
     const acpClient = await connect(stage, takes);
     const { id } = await open(acpClient, stage.cwd);
-    await told(acpClient, id, 'request logging/setLevel {"level":"error"}');
+    await notified(acpClient, id, 'request logging/setLevel {"level":"error"}');
     await called(acpClient, id, 'rich-log', { text: 'one' });
     expect(await methodsIn(acpClient, id)).not.toContain('notifications/message');
-    await told(acpClient, id, 'request logging/setLevel {"level":"info"}');
+    await notified(acpClient, id, 'request logging/setLevel {"level":"info"}');
     await called(acpClient, id, 'rich-log', { text: 'two' });
     await vi.waitFor(async () => expect(await methodsIn(acpClient, id)).toContain('notifications/message'), 10_000);
 
-    await told(acpClient, id, 'request resources/subscribe {"uri":"rich://one"}');
+    await notified(acpClient, id, 'request resources/subscribe {"uri":"rich://one"}');
     expect(wordsOf(await called(acpClient, id, 'rich-touch'))).toBe('1');
     await vi.waitFor(async () => expect(await methodsIn(acpClient, id)).toContain('notifications/resources/updated'), 10_000);
-    await told(acpClient, id, 'request resources/unsubscribe {"uri":"rich://one"}');
+    await notified(acpClient, id, 'request resources/unsubscribe {"uri":"rich://one"}');
     expect(wordsOf(await called(acpClient, id, 'rich-touch'))).toBe('0');
-    expect(JSON.stringify(await told(acpClient, id, 'request resources/subscribe {"uri":"rich://two"}'))).toContain(
+    expect(JSON.stringify(await notified(acpClient, id, 'request resources/subscribe {"uri":"rich://two"}'))).toContain(
       'There is no resource rich://two',
     );
   });
@@ -90,7 +90,7 @@ test('a server that asks while two sessions call it is not answered by either', 
 test('a client of the 2026 era answers by calling again, and listens to a resource', async ({ stage }) => {
   const acpClient = await connect(stage, 'http');
   const { id } = await open(acpClient, stage.cwd);
-  const { url, headers } = (await told(acpClient, id, 'servers')).at(-1);
+  const { url, headers } = (await notified(acpClient, id, 'servers')).at(-1);
   const client = new Client(
     { name: 'modern', version: '1' },
     { versionNegotiation: { mode: { pin: '2026-07-28' } }, capabilities: { elicitation: { form: {} } } },

@@ -6,7 +6,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { describe, expect, vi } from 'vitest';
 import { createRemembered } from '../../../src/store/remembered-answers.ts';
 import { type Client as AcpClient, hello, open, Refusal, type Stage, test } from '../../e2e/harness.ts';
-import { called, HOST_TOOLS, mcpAgent, type Takes, told, wordsOf } from '../tool-sessions.ts';
+import { called, HOST_TOOLS, mcpAgent, notified, type Takes, wordsOf } from '../tool-sessions.ts';
 
 const OURS = [
   'read_file',
@@ -49,7 +49,7 @@ describe.each<Takes>(['stdio', 'http', 'acp', 'acp-old'])('an agent that takes %
     servesFiles(acpClient, files);
     const { id } = await open(acpClient, stage.cwd);
 
-    const tools = await told(acpClient, id, 'tools');
+    const tools = await notified(acpClient, id, 'tools');
     expect(tools.map((tool: { name: string }) => tool.name)).toEqual(OURS);
     expect(wordsOf(await called(acpClient, id, 'read_file', { path: 'a.txt' }))).toBe('not saved yet');
     expect((await called(acpClient, id, 'session_info')).structuredContent).toMatchObject({ session_id: id, agent: 'one', cwd: stage.cwd });
@@ -65,7 +65,7 @@ describe.each<Takes>(['stdio', 'http', 'acp', 'acp-old'])('an agent that takes %
     const acpClient = await stage.connect({ one: mcpAgent(takes) }, { config: HOST_TOOLS });
     acpClient.on('fs/read_text_file', () => new Promise(() => {}));
     const { id } = await open(acpClient, stage.cwd);
-    expect(await told(acpClient, id, 'cancel read_file {"path":"a.txt"}')).toMatch(/^cancelled/);
+    expect(await notified(acpClient, id, 'cancel read_file {"path":"a.txt"}')).toMatch(/^cancelled/);
   });
 });
 
@@ -73,7 +73,7 @@ test('the client keeps its servers, and a server name that it uses', async ({ st
   const acpClient = await stage.connect({ one: mcpAgent('none') }, { config: HOST_TOOLS });
   const mine = { name: 'switchboard', command: '/bin/true', args: [], env: [], future: 1 };
   const { id } = await open(acpClient, stage.cwd, undefined, { mcpServers: [mine] });
-  const servers = await told(acpClient, id, 'servers');
+  const servers = await notified(acpClient, id, 'servers');
   expect(servers).toHaveLength(2);
   expect(servers[0]).toEqual(mine);
   expect(recordsOf(stage, id).map(({ tools }) => tools)).toEqual([{ transport: 'stdio', state: 'offered' }]);
@@ -89,7 +89,7 @@ test.for([
 ] as const)('mcp_transport %s', async ([setting, types], { stage, expect }) => {
   const acpClient = await stage.connect({ one: { ...mcpAgent('http'), mcp_transport: setting } }, { config: HOST_TOOLS });
   const { id } = await open(acpClient, stage.cwd);
-  expect((await told(acpClient, id, 'servers')).map((server: { type?: string }) => server.type ?? 'stdio')).toEqual(types);
+  expect((await notified(acpClient, id, 'servers')).map((server: { type?: string }) => server.type ?? 'stdio')).toEqual(types);
 });
 
 test('two sessions have separate servers', async ({ stage }) => {
@@ -98,7 +98,7 @@ test('two sessions have separate servers', async ({ stage }) => {
   const [infoA, infoB] = await Promise.all([called(acpClient, a.id, 'session_info'), called(acpClient, b.id, 'session_info')]);
   expect(infoA.structuredContent.session_id).toBe(a.id);
   expect(infoB.structuredContent.session_id).toBe(b.id);
-  const tokens = await Promise.all([a, b].map(async ({ id }) => (await told(acpClient, id, 'servers'))[0].env[1].value));
+  const tokens = await Promise.all([a, b].map(async ({ id }) => (await notified(acpClient, id, 'servers'))[0].env[1].value));
   expect(new Set(tokens).size).toBe(2);
 });
 
@@ -106,9 +106,9 @@ test('a session that is loaded, resumed, forked or recovered has the host tools 
   const acpClient = await stage.connect({ one: mcpAgent('stdio') }, { config: HOST_TOOLS });
   const { id } = await open(acpClient, stage.cwd);
   await acpClient.call('session/load', { sessionId: id, cwd: stage.cwd, mcpServers: [] });
-  expect((await told(acpClient, id, 'tools')).length).toBe(OURS.length);
+  expect((await notified(acpClient, id, 'tools')).length).toBe(OURS.length);
   await acpClient.call('session/resume', { sessionId: id, cwd: stage.cwd });
-  expect((await told(acpClient, id, 'tools')).length).toBe(OURS.length);
+  expect((await notified(acpClient, id, 'tools')).length).toBe(OURS.length);
   const { sessionId } = await acpClient.call('session/fork', { sessionId: id, cwd: stage.cwd });
   expect((await called(acpClient, sessionId, 'session_info')).structuredContent.session_id).toBe(sessionId);
   await acpClient.refused('session/prompt', { sessionId: id, prompt: [{ type: 'text', text: 'crash' }] });
@@ -122,7 +122,7 @@ test('a session that moves to another agent before its first prompt has the host
   await acpClient.call('session/set_config_option', { sessionId, configId: 'agent', value: 'two' });
   expect((await called(acpClient, sessionId, 'session_info')).structuredContent).toMatchObject({ session_id: sessionId, agent: 'two' });
   expect([first, recordOf(stage, sessionId).tools]).toMatchObject([{ transport: 'http' }, { transport: 'stdio', state: 'called' }]);
-  expect(await told(acpClient, sessionId, 'servers')).toHaveLength(1);
+  expect(await notified(acpClient, sessionId, 'servers')).toHaveLength(1);
 });
 
 test('a closed session has its tools again when the client reopens it, and none meanwhile', async ({ stage }) => {
@@ -130,7 +130,7 @@ test('a closed session has its tools again when the client reopens it, and none 
   const agents = { one: { ...plain, args: [...(plain.args ?? []), '--plain'] }, two: mcpAgent('none') };
   const acpClient = await stage.connect(agents, { config: HOST_TOOLS });
   const { id } = await open(acpClient, stage.cwd, 'one');
-  const [{ url, headers }] = await told(acpClient, id, 'servers');
+  const [{ url, headers }] = await notified(acpClient, id, 'servers');
   const [{ value: authorization }] = headers;
   const client = new Client({ name: 'the same agent', version: '1' });
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization } } }));
@@ -159,7 +159,7 @@ test("files and terminals that the client lacks are served by the proxy, inside 
   const at = (file: string) => path.join(stage.cwd, file);
   const answers = ['once', 'no', 'once', 'once'];
   acpClient.on('session/request_permission', () => ({ outcome: { outcome: 'selected', optionId: answers.shift() } }));
-  expect((await told(acpClient, id, 'tools')).map((tool: { name: string }) => tool.name)).toEqual(OURS);
+  expect((await notified(acpClient, id, 'tools')).map((tool: { name: string }) => tool.name)).toEqual(OURS);
   writeFileSync(at('a.txt'), 'one\ntwo\n');
   expect(wordsOf(await called(acpClient, id, 'read_file', { path: 'a.txt', line: 2, limit: 1 }))).toMatch(/^two\n?$/);
   await called(acpClient, id, 'write_file', { path: 'b.txt', content: 'b' });
@@ -225,7 +225,7 @@ test('a call that the agent does not report is shown, and a reported one is not 
     { title: 'read_file a.txt', status: 'completed' },
     { title: 'read_file b.txt', status: 'failed' },
   ]);
-  await told(acpClient, id, 'report read_file {"path":"a.txt"}');
+  await notified(acpClient, id, 'report read_file {"path":"a.txt"}');
   expect(acpClient.updates(id, 'tool_call').map(({ title }) => title)).toEqual(['read_file a.txt', 'read_file b.txt', 'mine']);
 });
 
@@ -317,7 +317,7 @@ test('tools can be disabled by kind, and the user can add some', async ({ stage 
   const acpClient = await stage.connect({ one: mcpAgent('stdio') }, { config });
   servesFiles(acpClient, {});
   const { id } = await open(acpClient, stage.cwd);
-  expect((await told(acpClient, id, 'tools')).map((tool: { name: string }) => tool.name)).toEqual(['session_info', 'count']);
+  expect((await notified(acpClient, id, 'tools')).map((tool: { name: string }) => tool.name)).toEqual(['session_info', 'count']);
   expect(wordsOf(await called(acpClient, id, 'count', { words: ['a b', '$(id)'], n: 2 }))).toBe("[ 'a b', '$(id)', 'x=2' ]\n");
   expect(wordsOf(await called(acpClient, id, 'count', { words: 1 }))).toContain('not valid');
 });

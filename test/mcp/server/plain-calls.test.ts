@@ -150,9 +150,9 @@ describe('over HTTP', () => {
     const plain = await post(hello);
     expect(plain.headers.get('content-type')).toBe('application/json');
     expect(await plain.json()).toEqual({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'hello you' }] } });
-    const told = await post({ ...hello, id: 2, params: { ...hello.params, _meta: { progressToken: 'p' } } });
-    expect(told.headers.get('content-type')).toBe('text/event-stream');
-    expect(await told.text()).toContain('hello you');
+    const notified = await post({ ...hello, id: 2, params: { ...hello.params, _meta: { progressToken: 'p' } } });
+    expect(notified.headers.get('content-type')).toBe('text/event-stream');
+    expect(await notified.text()).toContain('hello you');
   });
 
   test.each([

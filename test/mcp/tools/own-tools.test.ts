@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { FORMER_NAMES, hostToolsSettings, OWN_TOOLS } from '../../../src/mcp/settings.ts';
 import { allTools, toolsFor } from '../../../src/mcp/tools/builtin-tools.ts';
 import { type Json, open, type Stage, SWITCHBOARD, testAtOnce as test } from '../../e2e/harness.ts';
-import { called, mcpAgent, told, wordsOf } from '../tool-sessions.ts';
+import { called, mcpAgent, notified, wordsOf } from '../tool-sessions.ts';
 
 const OURS = { files: false, terminal: false, ask_user: false };
 const ZOD = pathToFileURL(path.resolve(import.meta.dirname, '../../../node_modules/zod/index.js')).href;
@@ -42,7 +42,7 @@ test('tools of modules are called like any other, with a JSON Schema or a zod sc
     'typed.mjs',
   );
   const { client, id } = await connect(stage, { modules: [plain, typed] });
-  const tools = await told(client, id, 'tools');
+  const tools = await notified(client, id, 'tools');
   expect(tools.map(({ name }: Json) => name)).toEqual(['session_info', 'shout', 'add', 'fail']);
   expect(tools[2].inputSchema.properties.b).toMatchObject({ type: 'number', default: 40 });
   expect(wordsOf(await called(client, id, 'shout', { text: 'hey' }))).toBe(`HEY one ${stage.cwd}`);
@@ -55,7 +55,7 @@ test('tools of modules are called like any other, with a JSON Schema or a zod sc
 
 test('each built-in tool can be disabled by name', async ({ stage }) => {
   const { client, id } = await connect(stage, { files: true, without: ['write_file', 'edit_file', 'session_info'] });
-  const tools = await told(client, id, 'tools');
+  const tools = await notified(client, id, 'tools');
   expect(tools.map(({ name }: Json) => name)).toEqual(['read_file', 'list_directory', 'search_files']);
   expect(wordsOf(await called(client, id, 'write_file', { path: 'a', content: 'b' }))).toMatch(/write_file/);
   expect(OWN_TOOLS).toEqual([...allTools.map(({ name }) => name), ...Object.keys(FORMER_NAMES)]);
@@ -122,8 +122,9 @@ test('mistakes in them are reported with their location, and the exit code is 6'
     cases.map(async ([host_tools, words]) => {
       const config = stage.writeConfig({ one: mcpAgent('none') }, { host_tools });
       const proxy = stage.run(process.execPath, [SWITCHBOARD, 'acp', '--config', config]);
-      return { code: await proxy.ended, isSaid: words.test(proxy.stderr()), words, stderr: proxy.stderr() };
+      return { code: await proxy.ended, isExplained: words.test(proxy.stderr()), words, stderr: proxy.stderr() };
     }),
   );
-  for (const { code, isSaid, words, stderr } of ended) expect({ code, isSaid }, `${words} in ${stderr}`).toEqual({ code: 6, isSaid: true });
+  for (const { code, isExplained, words, stderr } of ended)
+    expect({ code, isExplained }, `${words} in ${stderr}`).toEqual({ code: 6, isExplained: true });
 });

@@ -1,4 +1,4 @@
-// The lines of a run: generated from the table, judged by two policies, in an order that a seed decides. Runs inside the sandbox.
+// The lines of a run: generated from the table, evaluated by two policies, in an order that a seed decides. Runs inside the sandbox.
 import { accessSync, constants } from 'node:fs';
 import type { Action, Place } from '../../../src/policy/actions/action.ts';
 import { commandAction } from '../../../src/policy/actions/surfaces.ts';
@@ -83,7 +83,7 @@ export function permissive(leaves: readonly Leaf[]): Policy {
 
 export type Line = Generated & { readonly text: string; readonly action: Action; readonly isAllowed: boolean };
 
-export function judged(generated: Generated, policies: readonly Policy[]): Line {
+export function evaluated(generated: Generated, policies: readonly Policy[]): Line {
   const text = generated.argv.map(quoted).join(' ');
   const action = commandAction(PLACE, text);
   return { ...generated, text, action, isAllowed: policies.some((policy) => decide(policy, action).verdict === 'allow') };

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node
 import http from 'node:http';
 import { type Facts, forbidden, unpredicted } from './compare.ts';
 import type { Leaf } from './generate.ts';
-import { judged, type Line, linesOf, permissive, programs, standardPolicy } from './lines.ts';
+import { evaluated, type Line, linesOf, permissive, programs, standardPolicy } from './lines.ts';
 import { measure } from './measure.ts';
 import { predictionsOf } from './predict.ts';
 import { type Ran, runLine } from './run-line.ts';
@@ -111,7 +111,7 @@ async function main(): Promise<void> {
   let succeeded = 0;
   for (const one of lines) {
     if (succeeded >= order.count) break;
-    const line = judged(one, policies);
+    const line = evaluated(one, policies);
     if (!line.isAllowed || runsProject(line)) continue;
     const report = await check(line, tracked, random.chance(0.1), random.chance(0.2));
     if (report.hasSucceeded) succeeded++;

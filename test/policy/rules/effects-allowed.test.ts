@@ -6,7 +6,7 @@ import { decide } from '../../../src/policy/decide.ts';
 import { loadPolicy } from '../../../src/policy/format/load.ts';
 import { PLACE, policyOf } from '../support.ts';
 
-const judged = (policy: string, line: string): string => decide(policyOf(policy), commandAction(PLACE, line)).verdict;
+const verdictOf = (policy: string, line: string): string => decide(policyOf(policy), commandAction(PLACE, line)).verdict;
 const why = (policy: string, line: string): string => decide(policyOf(policy), commandAction(PLACE, line)).why;
 
 describe('patterns are compared by meaning', () => {
@@ -31,7 +31,7 @@ describe('patterns are compared by meaning', () => {
     ['node scripts/*.mjs', 'node scripts/a.mjs', 'allow'],
     ['node ...', 'node scripts/a.mjs', 'ask'],
   ])('%s, %s: %s', (pattern, line, expected) => {
-    expect(judged(`allow: [ "execute(${pattern})" ]`, line)).toBe(expected);
+    expect(verdictOf(`allow: [ "execute(${pattern})" ]`, line)).toBe(expected);
   });
 });
 
@@ -80,7 +80,7 @@ describe('who allows an effect', () => {
     ['allow: [ "execute!(frob ...)" ]\ndeny: [ { path: "**/.env" } ]', 'frob .env', 'deny'],
     ['allow: [ "execute!(frob ...)" ]', 'frob $(id)', 'ask'],
   ])('%s, %s: %s', (policy, line, expected) => {
-    expect(judged(policy, line), why(policy, line)).toBe(expected);
+    expect(verdictOf(policy, line), why(policy, line)).toBe(expected);
   });
 
   test('the reason names the word', () => {
@@ -102,7 +102,7 @@ describe('walks and patterns do not reach what is denied', () => {
     ["git log -p -- '.e*'", 'ask'],
     ['git log -p -- .env', 'deny'],
   ])('%s: %s', (line, expected) => {
-    expect(judged(policy, line), why(policy, line)).toBe(expected);
+    expect(verdictOf(policy, line), why(policy, line)).toBe(expected);
   });
 });
 
@@ -138,7 +138,7 @@ describe('a deny is met by meaning', () => {
     ...['git push origin main --force', 'git -C x push --force', 'git --no-pager push --forc', 'git push origin --force main'],
     ...['cat .env', 'cat ./x/../.env', 'sort -o .env a', 'git show HEAD:.env', 'head -n5 .env', 'cp a .env', 'echo > .env'],
   ])('%s', (line) => {
-    expect(judged(policy, line)).toBe('deny');
+    expect(verdictOf(policy, line)).toBe('deny');
   });
 
   test.each([
@@ -157,11 +157,11 @@ describe('a deny is met by meaning', () => {
     ['git commit -m .env', 'allow'],
     ['echo $HOME', 'ask'],
   ])('%s: %s', (line, expected) => {
-    expect(judged(policy, line), why(policy, line)).toBe(expected);
+    expect(verdictOf(policy, line), why(policy, line)).toBe(expected);
   });
 
   test('without a deny, the default allows what is not understood', () => {
-    expect(judged('default: allow', 'frob a')).toBe('allow');
+    expect(verdictOf('default: allow', 'frob a')).toBe('allow');
   });
 });
 

@@ -6,10 +6,10 @@ import { bundledCatalogue } from '../../../src/app/package-files.ts';
 import { type Json, open } from '../../e2e/harness.ts';
 import { selected } from '../../e2e/policy-support.ts';
 import { type Actor, CWD } from '../actors.ts';
-import { type Guarded, type GuardOptions, guarded } from './support.ts';
+import { type PolicyOptions, type UnderPolicy, underPolicy } from './support.ts';
 
 /** As the catalogue knows the agent that this command starts. */
-const as = (command: string): Pick<GuardOptions, 'askingOf'> => {
+const as = (command: string): Pick<PolicyOptions, 'askingOf'> => {
   const asks = knownAgent(bundledCatalogue(), { command, args: [] })?.asks;
   if (!asks) throw new Error(`the catalogue does not know ${command}`);
   return { askingOf: () => asks };
@@ -59,13 +59,13 @@ const opening = (described: Json) => (agent: Actor) => {
   }));
 };
 const modesIn = (result: Json) => result.modes.availableModes.map(({ id }: Json) => id);
-const setMode = ({ client, id }: Guarded, modeId: string) => client.request('session/set_mode', { sessionId: id, modeId });
-const setOption = ({ client, id }: Guarded, configId: string, value: unknown) =>
+const setMode = ({ client, id }: UnderPolicy, modeId: string) => client.request('session/set_mode', { sessionId: id, modeId });
+const setOption = ({ client, id }: UnderPolicy, configId: string, value: unknown) =>
   client.request('session/set_config_option', { sessionId: id, configId, value });
 
 describe('what a known agent stops asking in is neither offered nor accepted', () => {
   test('claude: auto', async () => {
-    const all = await guarded({}, { prepare: opening({ modes: CLAUDE }), ...as('claude-agent-acp') });
+    const all = await underPolicy({}, { prepare: opening({ modes: CLAUDE }), ...as('claude-agent-acp') });
     expect(modesIn((await open(all.client, CWD)).result)).toEqual(['default', 'acceptEdits', 'plan']);
     expect((await setMode(all, 'auto')).error.message).toContain('Mode "auto" of agent "agent" is not allowed');
     expect(all.agent.all('session/set_mode')).toEqual([]);
@@ -73,21 +73,21 @@ describe('what a known agent stops asking in is neither offered nor accepted', (
   });
 
   test('codex starts in such a mode, and is moved to the one in which it asks', async () => {
-    const all = await guarded({}, { prepare: opening({ modes: CODEX }), ...as('codex-acp') });
+    const all = await underPolicy({}, { prepare: opening({ modes: CODEX }), ...as('codex-acp') });
     const { result } = await open(all.client, CWD);
     expect([modesIn(result), result.modes.currentModeId]).toEqual([['read-only', 'workspace-write'], 'read-only']);
     expect(all.entries[0]).toMatchObject({ summary: 'mode: agent', outcome: 'prevented', option: 'moved' });
   });
 
   test('codex by Zed: full-access; its default, in which it asks for less, is left too', async () => {
-    const all = await guarded({}, { prepare: opening({ modes: CODEX_ZED }), ...as('codex-acp') });
+    const all = await underPolicy({}, { prepare: opening({ modes: CODEX_ZED }), ...as('codex-acp') });
     const { result } = await open(all.client, CWD);
     expect([modesIn(result), result.modes.currentModeId]).toEqual([['read-only', 'auto'], 'read-only']);
     expect((await setMode(all, 'full-access')).error.code).toBe(-32602);
   });
 
   test('copilot: allow_all=on', async () => {
-    const all = await guarded({}, { prepare: opening({ configOptions: [COPILOT] }), ...as('copilot') });
+    const all = await underPolicy({}, { prepare: opening({ configOptions: [COPILOT] }), ...as('copilot') });
     const { result } = await open(all.client, CWD);
     expect(result.configOptions).toEqual([{ ...COPILOT, options: [COPILOT.options[1]] }]);
     expect((await setOption(all, 'allow_all', 'on')).error.message).toContain('Mode "allow_all=on"');
@@ -100,7 +100,7 @@ describe('what a known agent stops asking in is neither offered nor accepted', (
 
   test('cline: auto_approve=true, a switch that is then not shown', async () => {
     const other = { id: 'fast', name: 'Fast', type: 'boolean', currentValue: false };
-    const all = await guarded({}, { prepare: opening({ configOptions: [CLINE, other] }), ...as('cline') });
+    const all = await underPolicy({}, { prepare: opening({ configOptions: [CLINE, other] }), ...as('cline') });
     const { result } = await open(all.client, CWD);
     expect(result.configOptions).toEqual([other]);
     expect((await setOption(all, 'auto_approve', true)).error.message).toContain('Mode "auto_approve=true"');
@@ -109,7 +109,7 @@ describe('what a known agent stops asking in is neither offered nor accepted', (
   });
 
   test('a switch that is on at the start is turned off first', async () => {
-    const all = await guarded({}, { prepare: opening({ configOptions: [{ ...CLINE, currentValue: true }] }), ...as('cline') });
+    const all = await underPolicy({}, { prepare: opening({ configOptions: [{ ...CLINE, currentValue: true }] }), ...as('cline') });
     expect((await open(all.client, CWD)).result.configOptions).toEqual([]);
     const [first] = all.agent.all('session/set_config_option');
     expect(first?.msg.params).toMatchObject({ configId: 'auto_approve', type: 'boolean', value: false });
@@ -117,15 +117,15 @@ describe('what a known agent stops asking in is neither offered nor accepted', (
 
   test('unless the policy pins the mode or a rule allows it', async () => {
     const allowed = { allow: [{ action: 'mode', tool: ['agent', 'allow_all=on'] }] };
-    const all = await guarded(allowed, { prepare: opening({ modes: CODEX, configOptions: [COPILOT] }), ...as('codex-acp') });
+    const all = await underPolicy(allowed, { prepare: opening({ modes: CODEX, configOptions: [COPILOT] }), ...as('codex-acp') });
     expect((await open(all.client, CWD)).result.modes.currentModeId).toBe('agent');
     const pinned = { agents: { agent: { mode: { pin: ['auto', 'default'] } } } };
-    const other = await guarded(pinned, { prepare: opening({ modes: CLAUDE }), ...as('claude-agent-acp') });
+    const other = await underPolicy(pinned, { prepare: opening({ modes: CLAUDE }), ...as('claude-agent-acp') });
     expect((await setMode(other, 'auto')).result).toEqual({});
   });
 
   test('and nothing is held while the policy only observes', async () => {
-    const all = await guarded({}, { prepare: opening({ modes: CODEX }), ...as('codex-acp'), isObserving: true });
+    const all = await underPolicy({}, { prepare: opening({ modes: CODEX }), ...as('codex-acp'), isObserving: true });
     expect((await open(all.client, CWD)).result.modes).toEqual(CODEX);
     expect((await setMode(all, 'agent-full-access')).result).toEqual({});
   });
@@ -135,7 +135,7 @@ describe('the user is asked about a mode whose description says that the agent a
   const UNKNOWN = { modes: CLAUDE, configOptions: [COPILOT, { ...CLINE, id: 'hands_free', description: 'Run tools without asking' }] };
 
   test('and it is set when the user agrees, once for the session', async () => {
-    const all = await guarded({}, { prepare: opening(UNKNOWN) });
+    const all = await underPolicy({}, { prepare: opening(UNKNOWN) });
     expect(modesIn((await open(all.client, CWD)).result)).toContain('acceptEdits');
     expect((await setMode(all, 'acceptEdits')).result).toEqual({});
     expect((await setMode(all, 'acceptEdits')).result).toEqual({});
@@ -148,7 +148,7 @@ describe('the user is asked about a mode whose description says that the agent a
     ['allow_all', 'on'],
     ['hands_free', true],
   ])('or an option: %s=%s, refused by the user', async (configId, value) => {
-    const all = await guarded({}, { prepare: opening(UNKNOWN) });
+    const all = await underPolicy({}, { prepare: opening(UNKNOWN) });
     all.client.on('session/request_permission', () => selected('reject'));
     expect((await setOption(all, configId, value)).error.message).toContain('the user did not confirm it');
     expect(all.agent.all('session/set_config_option')).toEqual([]);
@@ -156,12 +156,12 @@ describe('the user is asked about a mode whose description says that the agent a
   });
 
   test('and it is refused where nobody can be asked', async () => {
-    const all = await guarded({}, { prepare: opening(UNKNOWN), isInteractive: false });
+    const all = await underPolicy({}, { prepare: opening(UNKNOWN), isInteractive: false });
     expect((await setMode(all, 'acceptEdits')).error.message).toContain('the agent may act without asking in it');
   });
 
   test('and when the agent takes it by itself, the session says so', async () => {
-    const all = await guarded({}, { prepare: opening(UNKNOWN) });
+    const all = await underPolicy({}, { prepare: opening(UNKNOWN) });
     const update = { sessionUpdate: 'current_mode_update', currentModeId: 'acceptEdits' };
     for (let n = 0; n < 2; n++) all.agent.notify('session/update', { sessionId: all.id, update });
     await all.settled();
@@ -170,7 +170,7 @@ describe('the user is asked about a mode whose description says that the agent a
 });
 
 test('an agent that nothing makes ask, as pi, gets its session told so once, when it first acts', async () => {
-  const all = await guarded({}, { ...as('pi-acp') });
+  const all = await underPolicy({}, { ...as('pi-acp') });
   for (const toolCallId of ['a', 'b']) {
     const update = { sessionUpdate: 'tool_call', toolCallId, title: 'Read', kind: 'read', status: 'pending' };
     all.agent.notify('session/update', { sessionId: all.id, update });

@@ -1,10 +1,10 @@
 // Updates in which a key occurs twice.
 import { expect, test } from 'vitest';
-import { type Guarded, type GuardOptions, guarded } from './support.ts';
+import { type PolicyOptions, type UnderPolicy, underPolicy } from './support.ts';
 
 const CHUNK = '"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"told"}';
-const send = async (update: string, options: GuardOptions = {}): Promise<Guarded> => {
-  const all = await guarded({}, options);
+const send = async (update: string, options: PolicyOptions = {}): Promise<UnderPolicy> => {
+  const all = await underPolicy({}, options);
   all.agent.line(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"${all.id}",${update}}}`);
   await all.settled();
   return all;

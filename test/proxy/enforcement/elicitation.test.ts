@@ -1,14 +1,14 @@
 // Forms and links that an agent puts to the user.
 import { expect, test } from 'vitest';
 import type { Json } from '../../e2e/harness.ts';
-import { type GuardOptions, guarded } from './support.ts';
+import { type PolicyOptions, underPolicy } from './support.ts';
 
 const POLICY = { deny: [{ id: 'evil', action: 'elicit', host: 'evil.example' }] };
 const form = (properties: Json): Json => ({ mode: 'form', message: 'm', requestedSchema: { type: 'object', properties } });
 const link = (url: string): Json => ({ mode: 'url', url, message: 'go', elicitationId: 'e1' });
 
-async function elicited(params: Json, options: GuardOptions = {}, policy: object = POLICY) {
-  const all = await guarded(policy, options);
+async function elicited(params: Json, options: PolicyOptions = {}, policy: object = POLICY) {
+  const all = await underPolicy(policy, options);
   all.client.on('elicitation/create', () => ({ action: 'accept', content: { answer: 1 } }));
   const result = await all.agent.call('elicitation/create', { sessionId: all.id, ...params });
   return { ...all, result, isShown: all.client.all('elicitation/create').length > 0 };

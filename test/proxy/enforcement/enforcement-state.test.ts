@@ -1,7 +1,7 @@
 // What enforcement knows of a session: the directory that its rules mean.
 import { expect, test } from 'vitest';
 import { SessionEnforcement } from '../../../src/proxy/enforcement/enforcement-state.ts';
-import { guarded } from './support.ts';
+import { underPolicy } from './support.ts';
 
 test('the directory of a session is the one that it led to at the first request: a link put in its place later moves no rule', () => {
   const state = new SessionEnforcement();
@@ -18,7 +18,7 @@ test('a directory that cannot be followed is none, and no rule about it allows a
     return path;
   };
   expect(new SessionEnforcement().root('/work', canonical)).toBeUndefined();
-  const all = await guarded({ allow: ['read($cwd/**)'] }, { canonical });
+  const all = await underPolicy({ allow: ['read($cwd/**)'] }, { canonical });
   all.client.on('fs/read_text_file', () => ({ content: '' }));
   await all.agent.request('fs/read_text_file', { sessionId: all.id, path: '/work/a' });
   expect(all.client.all('session/request_permission')).toHaveLength(1);

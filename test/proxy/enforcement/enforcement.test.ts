@@ -6,7 +6,7 @@ import { execution, selected } from '../../e2e/policy-support.ts';
 import { createStillClock } from '../../faults/in-process.ts';
 import { createMemoryLog } from '../../sim/stores.ts';
 import { type Actor, able, CWD, cancelled, chunk, connection, end } from '../actors.ts';
-import { memoryGuard } from '../memory-guard.ts';
+import { memoryEnforcement } from '../memory-enforcement.ts';
 
 const LIMIT_MS = 20_000;
 
@@ -14,7 +14,7 @@ test.each(['dies', 'cancels it too'])(
   'a permission request that timed out is withdrawn at the client once, even if its agent then %s',
   async (what) => {
     const clock = createStillClock();
-    const { enforcement } = memoryGuard({ limits: { permission_timeout: `${LIMIT_MS}ms` } });
+    const { enforcement } = memoryEnforcement({ limits: { permission_timeout: `${LIMIT_MS}ms` } });
     const agents = [able('left'), able('right')] as const;
     const [left] = agents;
     const { client } = await connection(agents, {}, { clock, enforcement });
@@ -34,7 +34,7 @@ test.each(['dies', 'cancels it too'])(
 const MODES = { currentModeId: 'yolo', availableModes: [{ id: 'yolo', name: 'Yolo' }] };
 
 test('updates of a session that was refused for its mode are dropped, and its requests are answered', async () => {
-  const { enforcement } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
+  const { enforcement } = memoryEnforcement({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
   left.on('session/new', () => ({ sessionId: 'free', modes: MODES }));
@@ -48,7 +48,7 @@ test('updates of a session that was refused for its mode are dropped, and its re
 
 /** An agent that must leave a refused mode, and can. */
 const BOTH_MODES = { currentModeId: 'yolo', availableModes: [...MODES.availableModes, { id: 'plan', name: 'Plan' }] };
-const refusing = () => memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
+const refusing = () => memoryEnforcement({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
 
 test.each(['session/load', 'session/resume'])(
   'a %s that is cancelled while its agent leaves a refused mode leaves no session open and deletes none',
@@ -161,7 +161,7 @@ test.each([1, 2])('with %i agents, a refusal for a mode ends with the session, a
 });
 
 test.each([1, 2])('a refused mode cannot be set by a notification either, with %i agents', async (count) => {
-  const { enforcement, entries } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
+  const { enforcement, entries } = memoryEnforcement({ agents: { '*': { mode: { refuse: ['yolo'] } } } });
   const agents = [able('left'), able('right')].slice(0, count);
   const [left] = agents as [Actor];
   const { client } = await connection(agents, {}, { enforcement });
@@ -175,7 +175,7 @@ test.each([1, 2])('a refused mode cannot be set by a notification either, with %
 });
 
 test('a turn that the policy cancels leaves no pending request: its agent gets cancelled, and the client need not answer', async () => {
-  const { enforcement } = memoryGuard({ agents: { '*': { mode: { refuse: ['yolo'] }, on_violation: 'cancel' } } });
+  const { enforcement } = memoryEnforcement({ agents: { '*': { mode: { refuse: ['yolo'] }, on_violation: 'cancel' } } });
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
   const { client } = await connection(agents, {}, { enforcement });
@@ -192,7 +192,7 @@ test('a turn that the policy cancels leaves no pending request: its agent gets c
   expect(client.all('$/cancel_request').map(({ msg }) => msg.params)).toEqual([{ requestId: agentRequest.msg.id }]);
 });
 
-const LENT_CALL = {
+const HOST_TOOL_CALL = {
   method: 'tools/call',
   params: {
     name: 'write_file',
@@ -203,7 +203,7 @@ const LENT_CALL = {
 
 /** An agent in a session with a host tool. */
 async function withHostTool(policy: object, parts: { readonly isObserving?: boolean } = {}) {
-  const { enforcement, entries } = memoryGuard(policy, parts);
+  const { enforcement, entries } = memoryEnforcement(policy, parts);
   const agents = [able('left'), able('right')] as const;
   const [left] = agents;
   const ran: unknown[] = [];
@@ -219,7 +219,7 @@ async function withHostTool(policy: object, parts: { readonly isObserving?: bool
   const made = await connection(agents, { mcp_transport: 'acp' }, { enforcement, toolAttachments });
   const { id } = await open(made.client, CWD, 'left');
   const [{ serverId }] = (await left.got('session/new')).msg.params.mcpServers;
-  return { ...made, left, id, call: { serverId, requestId: '1', ...LENT_CALL }, ran, entries };
+  return { ...made, left, id, call: { serverId, requestId: '1', ...HOST_TOOL_CALL }, ran, entries };
 }
 
 /** Asks the user about a call of that tool. */
@@ -297,7 +297,7 @@ test('on shutdown an agent gets answers to its own requests and to nothing else'
 });
 
 test('an agent that completes a tool call which the policy denied is reported, even if its update does not say what the call does', async () => {
-  const { enforcement, entries } = memoryGuard({ deny: ['execute(make)'] });
+  const { enforcement, entries } = memoryEnforcement({ deny: ['execute(make)'] });
   const left = able('left');
   const { client } = await connection([left], {}, { enforcement });
   const { id } = await open(client, CWD);

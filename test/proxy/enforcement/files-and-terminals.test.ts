@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Json, open, prompt, Refusal, UNANSWERED } from '../../e2e/harness.ts';
 import { OPTIONS, selected } from '../../e2e/policy-support.ts';
 import { able, CWD, chunk, end } from '../actors.ts';
-import { CANCELLED, type Guarded, type GuardOptions, guarded } from './support.ts';
+import { CANCELLED, type PolicyOptions, type UnderPolicy, underPolicy } from './support.ts';
 
 const POLICY = {
   deny: [{ id: 'secrets', path: ['**/.env'] }, 'execute(sudo ...)'],
@@ -11,20 +11,26 @@ const POLICY = {
 };
 const LIMIT_MS = 20_000;
 
-async function place(policy: object = POLICY, options: GuardOptions = {}): Promise<Guarded> {
-  const all = await guarded(policy, options);
+async function place(policy: object = POLICY, options: PolicyOptions = {}): Promise<UnderPolicy> {
+  const all = await underPolicy(policy, options);
   all.client.on('fs/read_text_file', ({ path }: Json) => ({ content: `of ${path}` }));
   all.client.on('fs/write_text_file', () => ({}));
   all.client.on('terminal/create', () => ({ terminalId: 't1' }));
   return all;
 }
 
-const requests = ({ client }: Guarded) => client.all('session/request_permission');
-const writing = (all: Guarded, file = '/work/README.md', more: Json = {}) => ({ sessionId: all.id, path: file, content: 'new', ...more });
-const write = (all: Guarded, file?: string, id?: Json) => all.agent.request('fs/write_text_file', writing(all, file), id);
-const read = (all: Guarded, file = '/work/a', id?: Json) => all.agent.request('fs/read_text_file', { sessionId: all.id, path: file }, id);
+const requests = ({ client }: UnderPolicy) => client.all('session/request_permission');
+const writing = (all: UnderPolicy, file = '/work/README.md', more: Json = {}) => ({
+  sessionId: all.id,
+  path: file,
+  content: 'new',
+  ...more,
+});
+const write = (all: UnderPolicy, file?: string, id?: Json) => all.agent.request('fs/write_text_file', writing(all, file), id);
+const read = (all: UnderPolicy, file = '/work/a', id?: Json) =>
+  all.agent.request('fs/read_text_file', { sessionId: all.id, path: file }, id);
 /** A write that waits for the user. */
-async function asked(all: Guarded, id?: Json) {
+async function asked(all: UnderPolicy, id?: Json) {
   all.client.on('session/request_permission', () => UNANSWERED);
   const answer = write(all, '/work/README.md', id);
   return { answer, request: (await all.client.got('session/request_permission')).msg };

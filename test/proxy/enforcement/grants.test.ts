@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type Json, prompt, UNANSWERED } from '../../e2e/harness.ts';
 import { execution, OPTIONS, selected } from '../../e2e/policy-support.ts';
 import { end } from '../actors.ts';
-import { allowOnce, CANCELLED, type Guarded, type GuardOptions, guarded } from './support.ts';
+import { allowOnce, CANCELLED, type PolicyOptions, type UnderPolicy, underPolicy } from './support.ts';
 
 const FILE = '/work/a.txt';
 const ASKING = { ask: ['edit', 'execute', 'read'] };
@@ -13,11 +13,11 @@ const editing = (path: string, more: Json = {}): Json => ({
   options: OPTIONS,
 });
 
-type Turn = Guarded & { readonly call: (method: string, params: Json) => Promise<Json> };
+type Turn = UnderPolicy & { readonly call: (method: string, params: Json) => Promise<Json> };
 
 /** A turn in which the agent does this. Returns how often the user was asked. */
-async function during(turn: (all: Turn) => Promise<void>, policy: object = ASKING, options: GuardOptions = {}) {
-  const all = await guarded(policy, options);
+async function during(turn: (all: Turn) => Promise<void>, policy: object = ASKING, options: PolicyOptions = {}) {
+  const all = await underPolicy(policy, options);
   all.client.on('fs/write_text_file', () => ({}));
   all.client.on('fs/read_text_file', () => ({ content: '' }));
   all.client.on('terminal/create', () => ({ terminalId: 't1' }));
@@ -164,7 +164,7 @@ test('a rejection covers nothing', async () => {
 });
 
 test('while two turns are under way, it is unclear whose consent it is, and there is none', async () => {
-  const all = await guarded(ASKING);
+  const all = await underPolicy(ASKING);
   all.client.on('fs/write_text_file', () => ({}));
   const ends: (() => void)[] = [];
   all.agent.on('session/prompt', () => new Promise((resolve) => ends.push(() => resolve(end))));

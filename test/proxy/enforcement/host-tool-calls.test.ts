@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { ToolRequest } from '../../../src/mcp/server/gate.ts';
 import { type Json, UNANSWERED } from '../../e2e/harness.ts';
 import { selected } from '../../e2e/policy-support.ts';
-import { type Guarded, type GuardOptions, guarded } from './support.ts';
+import { type PolicyOptions, type UnderPolicy, underPolicy } from './support.ts';
 
 const POLICY = {
   deny: [
@@ -27,8 +27,8 @@ const toolRequest = (tool: string, args: Json, more: Partial<ToolRequest> = {}):
   ...{ tool, args },
   ...more,
 });
-const place = async (options: GuardOptions = {}) => {
-  const all = await guarded(POLICY, options);
+const place = async (options: PolicyOptions = {}) => {
+  const all = await underPolicy(POLICY, options);
   const session = await all.session();
   const { signal } = new AbortController();
   return {
@@ -41,7 +41,7 @@ const place = async (options: GuardOptions = {}) => {
     mayRead: (file: string) => all.enforcement.mayRead(session, file),
   };
 };
-const requests = ({ client }: Pick<Guarded, 'client'>) => client.all('session/request_permission');
+const requests = ({ client }: Pick<UnderPolicy, 'client'>) => client.all('session/request_permission');
 
 describe('a host tool', () => {
   test.each([
@@ -265,12 +265,12 @@ test('a search reads only files that are allowed without asking, and any file wh
 });
 
 test('agents see only the tools that the policy exposes', async () => {
-  const all = await guarded({ mcp: { expose: ['db:r*'] } });
+  const all = await underPolicy({ mcp: { expose: ['db:r*'] } });
   expect([all.enforcement.exposes('db', 'read'), all.enforcement.exposes('db', 'write')]).toEqual([true, false]);
 });
 
 test('a refused token is recorded without a session', async () => {
-  const all = await guarded({});
+  const all = await underPolicy({});
   all.enforcement.tokenRefused('expired');
   expect(all.entries).toEqual([
     {
@@ -281,11 +281,11 @@ test('a refused token is recorded without a session', async () => {
 });
 
 describe('a carriage return inside a frame', () => {
-  const update = (all: Guarded, text: string) =>
+  const update = (all: UnderPolicy, text: string) =>
     `{"jsonrpc":"2.0","method":"session/update",${text}"params":{"sessionId":"${all.id}","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"heard"}}}}`;
 
   test('makes it two lines to some readers, and the client does not get it', async () => {
-    const all = await guarded({});
+    const all = await underPolicy({});
     all.agent.write(`${update(all, '\r')}\n`);
     all.agent.write(`${update(all, '')}\n`);
     await all.settled();
@@ -293,14 +293,14 @@ describe('a carriage return inside a frame', () => {
   });
 
   test('at its end is the end of a line, and nothing else', async () => {
-    const all = await guarded({});
+    const all = await underPolicy({});
     all.agent.write(`${update(all, '')}\r\n${update(all, '')}\n${update(all, '\r')}\n`);
     await all.settled();
     expect(all.client.agentText(all.id)).toBe('heardheard');
   });
 
   test('passes where the policy only observes', async () => {
-    const all = await guarded({}, { isObserving: true });
+    const all = await underPolicy({}, { isObserving: true });
     all.agent.write(`${update(all, '\r')}\n`);
     await all.settled();
     expect(all.client.agentText(all.id)).toBe('heard');

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Json, UNANSWERED } from '../../e2e/harness.ts';
 import { selected } from '../../e2e/policy-support.ts';
 import { CWD } from '../actors.ts';
-import { CANCELLED, type Guarded, type GuardOptions, guarded } from './support.ts';
+import { CANCELLED, type PolicyOptions, type UnderPolicy, underPolicy } from './support.ts';
 
 const POLICY = {
   deny: [
@@ -17,25 +17,25 @@ const POLICY = {
 
 const IN_CLIENT = { type: 'acp', name: 'db', serverId: 'srv-1' };
 
-async function place(options: GuardOptions = {}, policy: object = POLICY): Promise<Guarded> {
-  const all = await guarded(policy, options);
+async function place(options: PolicyOptions = {}, policy: object = POLICY): Promise<UnderPolicy> {
+  const all = await underPolicy(policy, options);
   await all.client.call('session/new', { cwd: CWD, mcpServers: [IN_CLIENT] });
   all.client.on('mcp/message', () => ({ result: { content: [] } }));
   return all;
 }
-const requests = ({ client }: Guarded) => client.all('session/request_permission');
+const requests = ({ client }: UnderPolicy) => client.all('session/request_permission');
 const message = (name: unknown, more: Json = {}) => ({
   ...{ serverId: 'srv-1', requestId: '1', method: 'tools/call', params: { name, arguments: { table: 't' } } },
   ...more,
 });
-const call = (all: Guarded, name: unknown, more?: Json) => all.agent.request('mcp/message', message(name, more));
+const call = (all: UnderPolicy, name: unknown, more?: Json) => all.agent.request('mcp/message', message(name, more));
 
 describe('a server that the client brings', () => {
   test.each([
     [{ name: 'evil', command: 'sudo', args: ['x'], env: [] }, 'no-sudo', 'execute: sudo x'],
     [{ name: 'far', type: 'http', url: 'https://evil.example/mcp', headers: [] }, 'no-evil', 'fetch: evil.example'],
   ])('is refused with the session where a rule denies it: %j', async (server, rule, summary) => {
-    const all = await guarded(POLICY);
+    const all = await underPolicy(POLICY);
     const before = all.agent.all('session/new').length;
     const error = await all.client.refused('session/new', { cwd: CWD, mcpServers: [server] });
     expect(error).toMatchObject({
@@ -54,19 +54,19 @@ describe('a server that the client brings', () => {
     { name: 'odd', command: 'docs-mcp', args: 'x', env: [] },
     { name: 'odd', url: 7 },
   ])('is refused where it cannot be read: %j', async (server) => {
-    const all = await guarded(POLICY);
+    const all = await underPolicy(POLICY);
     const error = await all.client.refused('session/new', { cwd: CWD, mcpServers: [server] });
     expect(error.message).toContain('MCP server "odd" is not allowed for agent "agent": its command or URL cannot be read');
     expect(all.entries).toMatchObject([{ verdict: 'deny', option: 'refused', why: 'its command or URL cannot be read' }]);
   });
 
   test('that is nothing at all is refused too', async () => {
-    const all = await guarded(POLICY);
+    const all = await underPolicy(POLICY);
     expect(all.enforcement.refusesServers((await all.session()).agent, '{"mcpServers":[null]}')?.message).toContain('cannot be read');
   });
 
   test('is recorded and passes where no rule denies it, and one inside the client is evaluated call by call', async () => {
-    const all = await guarded(POLICY);
+    const all = await underPolicy(POLICY);
     const servers = [
       { name: 'tame', command: 'docs-mcp', args: ['--quiet'], env: [] },
       { name: 'near', type: 'http', url: 'https://good.example/mcp', headers: [] },
@@ -82,7 +82,7 @@ describe('a server that the client brings', () => {
   });
 
   test('is evaluated in the directory of its session', async () => {
-    const all = await guarded({ deny: [{ id: 'here', action: 'execute', command: 'cat ...', path: ['/elsewhere/**'] }] });
+    const all = await underPolicy({ deny: [{ id: 'here', action: 'execute', command: 'cat ...', path: ['/elsewhere/**'] }] });
     const server = { name: 'cat', command: 'cat', args: ['secret'], env: [] };
     const refused = await all.client.request('session/new', { cwd: '/elsewhere', mcpServers: [server] });
     expect(refused.error?.message).toContain('deny by rule here');
@@ -90,7 +90,7 @@ describe('a server that the client brings', () => {
   });
 
   test('passes where the policy only observes, with what would have been refused', async () => {
-    const all = await guarded(POLICY, { isObserving: true });
+    const all = await underPolicy(POLICY, { isObserving: true });
     const servers = [
       { name: 'odd', command: ['x'] },
       { name: 'evil', command: 'sudo', args: ['x'], env: [] },
@@ -103,7 +103,7 @@ describe('a server that the client brings', () => {
   });
 
   test.each([undefined, 'null', '{}', '{"mcpServers":{}}'])('is none in the params %s', async (params) => {
-    const all = await guarded(POLICY);
+    const all = await underPolicy(POLICY);
     expect(all.enforcement.refusesServers((await all.session()).agent, params)).toBeUndefined();
     expect(all.entries).toEqual([]);
   });

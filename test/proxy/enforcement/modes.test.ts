@@ -4,7 +4,7 @@ import { type Json, open, Refusal } from '../../e2e/harness.ts';
 import { OPTIONS } from '../../e2e/policy-support.ts';
 import type { Actor } from '../actors.ts';
 import { CWD } from '../actors.ts';
-import { type Guarded, guarded } from './support.ts';
+import { type UnderPolicy, underPolicy } from './support.ts';
 
 const ALL = ['plan', 'default', 'yolo'];
 const modes = (currentModeId: string, all = ALL): Json => ({
@@ -35,7 +35,7 @@ const offered = (result: Json) => ({
 
 describe('a refused mode is not offered', () => {
   test('in either form, and the rest is as the agent wrote it', async () => {
-    const { client } = await guarded(POLICY, {
+    const { client } = await underPolicy(POLICY, {
       prepare: opening({ modes: modes('plan'), configOptions: [option('plan'), MODEL], odd: 1 }),
     });
     const { result } = await open(client, CWD);
@@ -54,45 +54,45 @@ describe('a refused mode is not offered', () => {
         ],
       },
     ];
-    const { client } = await guarded(POLICY, { prepare: opening({ configOptions: [option('plan', { options: groups })] }) });
+    const { client } = await underPolicy(POLICY, { prepare: opening({ configOptions: [option('plan', { options: groups })] }) });
     const { result } = await open(client, CWD);
     expect(result.configOptions[0].options).toEqual([groups[0], { group: 'quick', options: [{ value: 'default', name: 'D' }] }]);
   });
 
   test('in an option that is a mode only by its id', async () => {
     const byId = option('plan', { id: 'mode', category: undefined });
-    const { client } = await guarded(POLICY, { prepare: opening({ configOptions: [byId] }) });
+    const { client } = await underPolicy(POLICY, { prepare: opening({ configOptions: [byId] }) });
     expect(offered((await open(client, CWD)).result).options).toEqual([['plan', 'default']]);
   });
 
   test('in an update of the options', async () => {
-    const { client, update, settled, id } = await guarded(POLICY);
+    const { client, update, settled, id } = await underPolicy(POLICY);
     update({ sessionUpdate: 'config_option_update', configOptions: [option('plan'), MODEL] });
     await settled();
-    const [told] = client.updates(id, 'config_option_update');
-    expect(offered(told).options).toEqual([['plan', 'default'], ['yolo']]);
+    const [shown] = client.updates(id, 'config_option_update');
+    expect(offered(shown).options).toEqual([['plan', 'default'], ['yolo']]);
   });
 
   test('by a policy that pins others', async () => {
     const pinned = { agents: { agent: { mode: { pin: ['plan'] } } } };
-    const { client } = await guarded(pinned, { prepare: opening({ modes: modes('plan') }) });
+    const { client } = await underPolicy(pinned, { prepare: opening({ modes: modes('plan') }) });
     expect(offered((await open(client, CWD)).result).modes).toEqual(['plan']);
   });
 
   test('unless the policy only observes', async () => {
     const described = { modes: modes('yolo'), configOptions: [option('yolo')] };
-    const { client, agent, entries } = await guarded(POLICY, { prepare: opening(described), isObserving: true });
+    const { client, agent, entries } = await underPolicy(POLICY, { prepare: opening(described), isObserving: true });
     expect((await open(client, CWD)).result).toMatchObject(described);
     expect([agent.all('session/set_mode'), entries]).toEqual([[], []]);
   });
 });
 
 describe('a refused mode cannot be set', () => {
-  const setMode = ({ client, id }: Guarded, modeId: unknown) => client.request('session/set_mode', { sessionId: id, modeId });
-  const setOption = ({ client, id }: Guarded, configId: unknown, value: unknown) =>
+  const setMode = ({ client, id }: UnderPolicy, modeId: unknown) => client.request('session/set_mode', { sessionId: id, modeId });
+  const setOption = ({ client, id }: UnderPolicy, configId: unknown, value: unknown) =>
     client.request('session/set_config_option', { sessionId: id, configId, value });
-  const place = (options: Parameters<typeof guarded>[1] = {}) =>
-    guarded(POLICY, { prepare: opening({ modes: modes('plan'), configOptions: [option('plan'), MODEL] }), ...options });
+  const place = (options: Parameters<typeof underPolicy>[1] = {}) =>
+    underPolicy(POLICY, { prepare: opening({ modes: modes('plan'), configOptions: [option('plan'), MODEL] }), ...options });
 
   test('as a mode, and both outcomes are recorded', async () => {
     const all = await place();
@@ -121,7 +121,7 @@ describe('a refused mode cannot be set', () => {
   });
 
   test('also where a rule denies it', async () => {
-    const all = await guarded(
+    const all = await underPolicy(
       { deny: [{ id: 'no-plan', action: 'mode', tool: 'plan' }] },
       { prepare: opening({ modes: modes('default') }) },
     );
@@ -171,7 +171,7 @@ describe('an agent that starts in a refused mode', () => {
     ['session/set_mode', { modes: modes('yolo') }, { modeId: 'default' }, 'refuse'],
   ] as const)('is moved by %s before the client sees the session', async (method, described, params, how) => {
     const policy = how === 'pin' ? { agents: { agent: { mode: { pin: ['other', 'plan'] } } } } : POLICY;
-    const { client, agent, notices } = await guarded(policy, { prepare: opening(described) });
+    const { client, agent, notices } = await underPolicy(policy, { prepare: opening(described) });
     expect((await agent.got(method)).msg.params).toEqual({ sessionId: 's1', ...params });
     const { result } = await open(client, CWD);
     expect(JSON.stringify(result)).not.toContain('yolo');
@@ -181,7 +181,7 @@ describe('an agent that starts in a refused mode', () => {
   });
 
   test('in both forms is moved in both, one after the other', async () => {
-    const { client, agent } = await guarded(POLICY, { prepare: opening({ modes: modes('yolo'), configOptions: [option('yolo')] }) });
+    const { client, agent } = await underPolicy(POLICY, { prepare: opening({ modes: modes('yolo'), configOptions: [option('yolo')] }) });
     const { result } = await open(client, CWD);
     expect([result.modes.currentModeId, result.configOptions[0].currentValue]).toEqual(['default', 'default']);
     expect([agent.all('session/set_mode').length, agent.all('session/set_config_option').length]).toEqual([2, 2]);
@@ -190,7 +190,7 @@ describe('an agent that starts in a refused mode', () => {
   test.each(['default', 'plan', 'ask', 'read-only', 'manual', 'https://x/modes#plan'])(
     'may be moved to %s, in which it asks',
     async (mode) => {
-      const { agent } = await guarded(POLICY, { prepare: opening({ modes: modes('yolo', ['odd', mode, 'yolo']) }) });
+      const { agent } = await underPolicy(POLICY, { prepare: opening({ modes: modes('yolo', ['odd', mode, 'yolo']) }) });
       expect(agent.all('session/set_mode').map(({ msg }) => msg.params)).toEqual([{ sessionId: 's1', modeId: mode }]);
     },
   );
@@ -199,7 +199,7 @@ describe('an agent that starts in a refused mode', () => {
     ['that no policy names', modes('yolo', ['odd', 'acceptEdits', 'yolo']), POLICY],
     ['that the policy pins and it does not have', modes('yolo'), { agents: { agent: { mode: { pin: ['other'] } } } }],
   ])('is not moved to one %s: the session fails, and is closed at the agent', async (_, described, policy) => {
-    const all = await guarded(policy);
+    const all = await underPolicy(policy);
     all.agent.on('session/new', () => ({ sessionId: 'refused', modes: described }));
     const error = await all.client.refused('session/new', { cwd: CWD, mcpServers: [] });
     expect(error.message).toContain('it offers no mode that the policy names or that is known to ask');
@@ -215,7 +215,7 @@ describe('an agent that starts in a refused mode', () => {
         throw new Refusal(-32603, 'not now');
       });
     };
-    const { client, agent, entries } = await guarded(POLICY, { prepare });
+    const { client, agent, entries } = await underPolicy(POLICY, { prepare });
     const error = await client.refused('session/new', { cwd: CWD, mcpServers: [] });
     expect(error).toMatchObject({
       code: -32602,
@@ -229,7 +229,7 @@ describe('an agent that starts in a refused mode', () => {
   });
 
   test('after a load that the client asked for: the session stays at its agent, and is cut off until it returns in another mode', async () => {
-    const all = await guarded(POLICY);
+    const all = await underPolicy(POLICY);
     all.agent.on('session/load', () => ({ modes: modes('yolo', ['yolo']) }));
     const load = () => all.client.request('session/load', { sessionId: all.id, cwd: CWD, mcpServers: [] });
     expect((await load()).error.message).toContain('Mode "yolo"');
@@ -250,7 +250,7 @@ describe('an agent that starts in a refused mode', () => {
   });
 
   test('in an answer to a change of its options is moved too', async () => {
-    const all = await guarded(POLICY, { prepare: opening({ configOptions: [option('plan'), MODEL] }) });
+    const all = await underPolicy(POLICY, { prepare: opening({ configOptions: [option('plan'), MODEL] }) });
     let answers = 0;
     all.agent.on('session/set_config_option', () => ({ configOptions: [option(++answers === 1 ? 'yolo' : 'default'), MODEL] }));
     const { configOptions } = await all.client.call('session/set_config_option', { sessionId: all.id, configId: 'model', value: 'big' });
@@ -259,7 +259,7 @@ describe('an agent that starts in a refused mode', () => {
   });
 
   test('in an answer that says it twice: nobody gets the session', async () => {
-    const all = await guarded(POLICY);
+    const all = await underPolicy(POLICY);
     all.agent.on('session/new', (_: Json, { id }: Json) => {
       const twice = JSON.stringify(modes('plan')).replace('"availableModes"', '"availableModes":[],"availableModes"');
       all.agent.line(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"sessionId":"twice","modes":${twice}}}`);
@@ -284,7 +284,7 @@ describe('an agent that changes its mode by itself', () => {
     ['a mode in an older form', { sessionUpdate: 'current_mode_update', modeId: 'yolo' }],
     ['an option', { sessionUpdate: 'config_option_update', configOptions: [MODEL, option('yolo')] }],
   ])('to a refused one, as %s, is recorded and reported to the user', async (_, update) => {
-    const all = await guarded(POLICY);
+    const all = await underPolicy(POLICY);
     all.update(update);
     await all.settled();
     expect(all.entries).toMatchObject([
@@ -300,7 +300,7 @@ describe('an agent that changes its mode by itself', () => {
     { sessionUpdate: 'config_option_update', configOptions: [option('plan'), MODEL] },
     { sessionUpdate: 'config_option_update', configOptions: 7 },
   ])('to another is nobody’s business: %j', async (update) => {
-    const all = await guarded(POLICY);
+    const all = await underPolicy(POLICY);
     all.update(update);
     await all.settled();
     expect([all.entries, all.notices]).toEqual([[], []]);
@@ -309,7 +309,7 @@ describe('an agent that changes its mode by itself', () => {
 
 test('a mode that the agent has named is no option of a permission request either', async () => {
   const pinned = { agents: { '*': { mode: { pin: ['plan'] } } } };
-  const all = await guarded(pinned, { prepare: opening({ modes: modes('plan', ['plan', 'turbo']) }) });
+  const all = await underPolicy(pinned, { prepare: opening({ modes: modes('plan', ['plan', 'turbo']) }) });
   const options = ['turbo', 'unknown'].map((optionId) => ({ optionId, name: optionId, kind: 'allow_always' }));
   await all.ask('make', { options: [...options, ...OPTIONS] });
   const { msg } = await all.client.got('session/request_permission');

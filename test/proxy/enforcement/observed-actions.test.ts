@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { type Json, prompt, UNANSWERED } from '../../e2e/harness.ts';
 import { execution, OPTIONS, selected } from '../../e2e/policy-support.ts';
 import { CWD, cancelled, end } from '../actors.ts';
-import { CANCELLED, type Guarded, guarded } from './support.ts';
+import { CANCELLED, type UnderPolicy, underPolicy } from './support.ts';
 
 const POLICY = { deny: [{ id: 'no-sudo', action: 'execute', command: 'sudo ...' }] };
 const call = (status: string | undefined, command = 'sudo ls', more: Json = {}): Json => ({
   ...{ sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'Shell', kind: 'execute', status, rawInput: { command } },
   ...more,
 });
-const reports = ({ notices }: Guarded) => notices.filter((text) => text.includes(' did '));
+const reports = ({ notices }: UnderPolicy) => notices.filter((text) => text.includes(' did '));
 
 describe('a call that the policy denies', () => {
   const output = { terminal_output: { terminal_id: 'c1', data: 'x' } };
@@ -22,7 +22,7 @@ describe('a call that the policy denies', () => {
     ['it has a result', { status: 'in_progress', rawOutput: { stdout: '' } }],
     ['it ran and failed', { status: 'failed', _meta: { terminal_exit: { exit_code: 1, signal: null } } }],
   ])('is recorded and reported once %s', async (_, news) => {
-    const all = await guarded(POLICY);
+    const all = await underPolicy(POLICY);
     all.update(call('pending'));
     all.update(call('in_progress'));
     await all.settled();
@@ -42,7 +42,7 @@ describe('a call that the policy denies', () => {
   });
 
   test('is not one before it has an effect, when it failed, or when it is allowed', async () => {
-    const all = await guarded({ ...POLICY, default: 'allow' });
+    const all = await underPolicy({ ...POLICY, default: 'allow' });
     const none = { terminal_exit: { exit_code: null, signal: null } };
     for (const update of [call('pending'), call('in_progress'), call('failed'), call(undefined), call('odd')]) all.update(update);
     all.update(call('failed', 'sudo ls', { rawOutput: { error: 'rejected' }, _meta: none }));
@@ -53,7 +53,7 @@ describe('a call that the policy denies', () => {
   });
 
   test('is reported once, and again when it becomes another one', async () => {
-    const all = await guarded(POLICY);
+    const all = await underPolicy(POLICY);
     for (const command of ['sudo ls', 'sudo ls', 'sudo rm x', 'sudo rm x']) all.update(call('in_progress', command, { rawOutput: '' }));
     all.update(call('completed', 'sudo rm x'));
     all.update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed' });
@@ -64,7 +64,7 @@ describe('a call that the policy denies', () => {
   });
 
   test('is known by its earlier updates when it begins', async () => {
-    const all = await guarded(POLICY);
+    const all = await underPolicy(POLICY);
     all.update(call('pending'));
     all.update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed' });
     await all.settled();
@@ -72,7 +72,7 @@ describe('a call that the policy denies', () => {
   });
 
   test('is forgotten when it is over: its id may stand for another call', async () => {
-    const all = await guarded(POLICY);
+    const all = await underPolicy(POLICY);
     all.update(call('pending'));
     all.update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'failed' });
     all.update({ sessionUpdate: 'tool_call', toolCallId: 'c1', status: 'completed', kind: 'think' });
@@ -81,7 +81,7 @@ describe('a call that the policy denies', () => {
   });
 
   test('is forgotten when an update says it differently to different readers', async () => {
-    const all = await guarded(POLICY);
+    const all = await underPolicy(POLICY);
     all.update(call('pending'));
     all.agent.line(
       `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"${all.id}","update":{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"in_progress","status":"completed"}}}`,
@@ -92,7 +92,7 @@ describe('a call that the policy denies', () => {
   });
 
   test('is not reported from the replay of a load', async () => {
-    const all = await guarded(POLICY);
+    const all = await underPolicy(POLICY);
     all.agent.on('session/load', () => {
       all.update(call('completed'));
       return {};
@@ -111,13 +111,13 @@ describe('a call that the policy denies', () => {
 });
 
 describe('a call that the policy asks about', () => {
-  const unasked = async (all: Guarded) => {
+  const unasked = async (all: UnderPolicy) => {
     await prompt(all.client, all.id, 'go');
     return all.entries.filter(({ outcome }) => outcome === 'unasked').map(({ summary }) => summary);
   };
 
   test('is not reported again when its agent sends more about it after the turn', async () => {
-    const all = await guarded({});
+    const all = await underPolicy({});
     all.agent.on('session/prompt', () => {
       all.update(call('completed', 'make'));
       return end;
@@ -130,7 +130,7 @@ describe('a call that the policy asks about', () => {
   });
 
   test('is none if the agent only thinks, whatever it gives as input', async () => {
-    const all = await guarded({});
+    const all = await underPolicy({});
     all.agent.on('session/prompt', () => {
       const review = { title: 'Guardian Review', kind: 'think', rawInput: { threadId: 't', risk: 'low' } };
       all.update({ sessionUpdate: 'tool_call', toolCallId: 'g', ...review, status: 'completed' });
@@ -140,7 +140,7 @@ describe('a call that the policy asks about', () => {
   });
 
   test('is none if only the title shows that the policy allows it', async () => {
-    const all = await guarded({ allow: ['execute(ls ...)'] });
+    const all = await underPolicy({ allow: ['execute(ls ...)'] });
     all.agent.on('session/prompt', () => {
       for (const [toolCallId, title] of Object.entries({ a: 'ls', b: '`ls src`', c: 'make', d: 'ls; make' }))
         all.update({ sessionUpdate: 'tool_call', toolCallId, title, kind: 'execute', status: 'completed' });
@@ -151,12 +151,12 @@ describe('a call that the policy asks about', () => {
 });
 
 describe('a call that was refused', () => {
-  const begin = async (all: Guarded, toolCallId: string) => {
+  const begin = async (all: UnderPolicy, toolCallId: string) => {
     all.update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'completed' });
     await all.settled();
     return reports(all).filter((text) => text.includes('did what it was refused')).length;
   };
-  const asking = (all: Guarded, command = 'make') => {
+  const asking = (all: UnderPolicy, command = 'make') => {
     const request = execution(all.id, command);
     return { request, answer: () => all.agent.request('session/request_permission', request), toolCallId: request.toolCall.toolCallId };
   };
@@ -169,7 +169,7 @@ describe('a call that was refused', () => {
     ['by nobody: the user allowed it', {}, 'make', () => selected('a1'), 0],
     ['by nobody: the policy allows it', { allow: ['execute(make)'] }, 'make', () => selected('r1'), 0],
   ])('%s is reported when the agent does it nevertheless', async (_, policy, command, answer, expected) => {
-    const all = await guarded(policy);
+    const all = await underPolicy(policy);
     all.client.on('session/request_permission', answer);
     const asked = asking(all, command);
     await asked.answer();
@@ -178,7 +178,7 @@ describe('a call that was refused', () => {
   });
 
   test('by a policy that changed while the user was asked', async () => {
-    const all = await guarded({});
+    const all = await underPolicy({});
     all.client.on('session/request_permission', () => {
       all.replacePolicy({ deny: ['execute(make)'] });
       return selected('a1');
@@ -189,7 +189,7 @@ describe('a call that was refused', () => {
   });
 
   test('because nobody answered in time', async () => {
-    const all = await guarded({ limits: { permission_timeout: '1s' } });
+    const all = await underPolicy({ limits: { permission_timeout: '1s' } });
     all.client.on('session/request_permission', () => UNANSWERED);
     const asked = asking(all);
     const answer = asked.answer();
@@ -200,7 +200,7 @@ describe('a call that was refused', () => {
   });
 
   test('because the client could not ask', async () => {
-    const all = await guarded({});
+    const all = await underPolicy({});
     all.client.on('session/request_permission', (_: Json, { id }: Json) => {
       all.client.send({ jsonrpc: '2.0', id, error: { code: -32099, message: 'no window' } });
       return UNANSWERED;
@@ -213,7 +213,7 @@ describe('a call that was refused', () => {
 
 describe('the policy says what follows', () => {
   const violating = async (response: string, options = {}) => {
-    const all = await guarded({ ...POLICY, agents: { '*': { on_violation: response } } }, options);
+    const all = await underPolicy({ ...POLICY, agents: { '*': { on_violation: response } } }, options);
     all.agent.on('session/prompt', async () => {
       all.update(call('completed'));
       await all.agent.got('session/cancel');
@@ -255,12 +255,12 @@ describe('the policy says what follows', () => {
 });
 
 describe('a permission request with nothing but the id of its call', () => {
-  const bare = (all: Guarded, toolCallId: string) =>
+  const bare = (all: UnderPolicy, toolCallId: string) =>
     all.agent.call('session/request_permission', { sessionId: all.id, toolCall: { toolCallId }, options: OPTIONS });
   const KNOWN = { allow: ['execute(npm test)', 'edit(/work/src/**)'], deny: ['execute(rm ...)'] };
 
   test('is evaluated by what the updates said of the call', async () => {
-    const all = await guarded(KNOWN);
+    const all = await underPolicy(KNOWN);
     for (const [toolCallId, command] of [
       ['one', 'npm test'],
       ['two', 'rm -r x'],
@@ -273,7 +273,7 @@ describe('a permission request with nothing but the id of its call', () => {
   });
 
   test('is evaluated by the files that its diffs change', async () => {
-    const all = await guarded(KNOWN);
+    const all = await underPolicy(KNOWN);
     const diff = { type: 'diff', path: '/work/src/a.ts', oldText: 'x'.repeat(100), newText: 'y' };
     const content = [{ type: 'content', content: { type: 'text', text: 'long' } }, diff];
     all.update({ sessionUpdate: 'tool_call', toolCallId: 'd', title: 'Edit', kind: 'edit', status: 'pending', content });
@@ -282,7 +282,7 @@ describe('a permission request with nothing but the id of its call', () => {
   });
 
   test('a call that begins anew is another one: what was known of the first does not count', async () => {
-    const all = await guarded(KNOWN);
+    const all = await underPolicy(KNOWN);
     all.update(call('pending', 'npm test', { toolCallId: 'x' }));
     all.update({ sessionUpdate: 'tool_call', toolCallId: 'x', title: 'Other', kind: 'other', status: 'pending' });
     await bare(all, 'x');
@@ -290,7 +290,7 @@ describe('a permission request with nothing but the id of its call', () => {
   });
 
   test('of more than 1,000 calls the oldest are forgotten, and put to the user', async () => {
-    const all = await guarded(KNOWN);
+    const all = await underPolicy(KNOWN);
     for (let n = 0; n <= 1000; n++) all.update(call('pending', 'npm test', { toolCallId: `c${n}` }));
     expect(await bare(all, 'c1000')).toEqual(selected('a1'));
     expect(all.client.all('session/request_permission')).toEqual([]);
@@ -299,7 +299,7 @@ describe('a permission request with nothing but the id of its call', () => {
   });
 
   test('of calls with more than 16 MB of input the oldest are forgotten', async () => {
-    const all = await guarded(KNOWN);
+    const all = await underPolicy(KNOWN);
     const pad = 'x'.repeat(900_000);
     all.update(call('pending', 'npm test', { toolCallId: 'first' }));
     for (let n = 0; n < 19; n++) all.update(call('pending', 'npm test', { toolCallId: `c${n}`, rawInput: { command: 'npm test', pad } }));

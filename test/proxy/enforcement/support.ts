@@ -8,11 +8,11 @@ import { type Json, open } from '../../e2e/harness.ts';
 import { execution, selected } from '../../e2e/policy-support.ts';
 import { createStillClock, type InProcess, type StillClock } from '../../faults/in-process.ts';
 import { type Actor, able, CWD, connection } from '../actors.ts';
-import { memoryParts, policyInForce } from '../memory-guard.ts';
+import { memoryParts, policyInForce } from '../memory-enforcement.ts';
 
 export const CANCELLED = { outcome: { outcome: 'cancelled' } };
 
-export type Guarded = Pick<InProcess, 'client' | 'notices' | 'connection'> & {
+export type UnderPolicy = Pick<InProcess, 'client' | 'notices' | 'connection'> & {
   readonly agent: Actor;
   readonly id: string;
   readonly clock: StillClock;
@@ -36,10 +36,10 @@ export type Guarded = Pick<InProcess, 'client' | 'notices' | 'connection'> & {
 
 type PassedOn = NonNullable<Parameters<PassOn>[1]>;
 
-export type GuardOptions = Partial<EnforcementOptions> & { readonly prepare?: (agent: Actor) => void; readonly others?: readonly Actor[] };
+export type PolicyOptions = Partial<EnforcementOptions> & { readonly prepare?: (agent: Actor) => void; readonly others?: readonly Actor[] };
 
 /** The client allows every permission request once, until the test says otherwise. */
-export async function guarded(policy: object, { prepare, others = [], ...options }: GuardOptions = {}): Promise<Guarded> {
+export async function underPolicy(policy: object, { prepare, others = [], ...options }: PolicyOptions = {}): Promise<UnderPolicy> {
   const entries: AuditEntry[] = [];
   let current = policyInForce({ version: 1, ...policy }, '1');
   let isBroken = false;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { open, UNANSWERED } from '../../e2e/harness.ts';
 import { ALL_CAPABILITIES } from '../../e2e/scripted-agent.ts';
 import { able, CWD, cancelled, chunk, connected, connection, end } from '../actors.ts';
-import { memoryGuard } from '../memory-guard.ts';
+import { memoryEnforcement } from '../memory-enforcement.ts';
 
 const PERMISSION = { toolCall: { toolCallId: 't' }, options: [] };
 const toRight = (sessionId: string) => ({ sessionId, configId: 'agent', value: 'right' });
@@ -83,7 +83,7 @@ test('requests on a session whose agent is still being looked for reach it in th
 
 // Seed 91304757 of the simulator.
 test('a file request behind one that waits for the user stays behind it when its session moves to that agent', async () => {
-  const { enforcement } = memoryGuard({ allow: ['edit(/**)'], ask: ['read(/**)'] });
+  const { enforcement } = memoryEnforcement({ allow: ['edit(/**)'], ask: ['read(/**)'] });
   const [left, right] = [able('left'), able('right')];
   const { client } = await connection([left, right], {}, { enforcement });
   client.on('session/request_permission', () => UNANSWERED);

@@ -4,7 +4,7 @@ import { delegateTool } from '../../../src/mcp/tools/builtin-tools.ts';
 import { open, UNANSWERED } from '../../e2e/harness.ts';
 import { createStillClock, type Setup } from '../../faults/in-process.ts';
 import { able, CWD, chunk, connection, end } from '../actors.ts';
-import { memoryGuard } from '../memory-guard.ts';
+import { memoryEnforcement } from '../memory-enforcement.ts';
 
 const ENVELOPE = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
 const PERMISSION = { toolCall: { toolCallId: 't' }, options: [] };
@@ -108,7 +108,7 @@ test('a terminal created before the delegated session is open belongs to it and 
 
 // Seed 90046661 of the simulator.
 test('a terminal that the policy asked about before the session was open, and that the user allowed later, is released too', async () => {
-  const { enforcement } = memoryGuard({ allow: ['delegate', 'mcp(switchboard:delegate)'], default: 'ask' });
+  const { enforcement } = memoryEnforcement({ allow: ['delegate', 'mcp(switchboard:delegate)'], default: 'ask' });
   const { client, right, id, ask } = await sent({ enforcement });
   client.on('session/request_permission', () => UNANSWERED);
   client.on('terminal/create', () => ({ terminalId: 't' }));
@@ -171,7 +171,7 @@ test('an agent that does not open a session is abandoned, and the error names th
 test('a delegated agent that breaks the policy is cancelled, and the call is answered even if the agent continues', async () => {
   const clock = createStillClock();
   const policy = { deny: ['execute'], allow: ['delegate'], agents: { right: { on_violation: 'cancel' } } };
-  const { client, right, ask } = await sent({ clock, enforcement: memoryGuard(policy).enforcement });
+  const { client, right, ask } = await sent({ clock, enforcement: memoryEnforcement(policy).enforcement });
   const answer = ask();
   await right.got('session/prompt');
   const call = { sessionUpdate: 'tool_call', toolCallId: 'c', title: 'make', kind: 'execute', status: 'completed' };

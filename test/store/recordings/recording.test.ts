@@ -4,8 +4,8 @@ import { createRecordingWriter, type Message, parseRecording, type Recorded } fr
 import { createPlayer } from '../../../src/store/recordings/replay.ts';
 
 const entry = (dir: Recorded['dir'], msg: Message, t = 0): Recorded => ({ t, proc: 1, dir, n: 1, msg });
-const said = (msg: Message, t?: number) => entry('agent->client', msg, t);
-const told = (msg: Message, t?: number) => entry('client->agent', msg, t);
+const fromAgent = (msg: Message, t?: number) => entry('agent->client', msg, t);
+const toAgent = (msg: Message, t?: number) => entry('client->agent', msg, t);
 const chunk = (text: string, sessionId = 's') => ({
   method: 'session/update',
   params: { sessionId, update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } } },
@@ -31,18 +31,22 @@ function written(...entries: readonly Recorded[]): readonly Message[] {
 
 describe('a recording', () => {
   test('has every frame unchanged if it contains no secret', () => {
-    const entries = [told(prompt(1, 'x')), said(chunk('a')), said(chunk('b', 'other')), said(chunk('c')), said({ id: 1, result: {} })];
+    const entries = [
+      toAgent(prompt(1, 'x')),
+      fromAgent(chunk('a')),
+      fromAgent(chunk('b', 'other')),
+      fromAgent(chunk('c')),
+      fromAgent({ id: 1, result: {} }),
+    ];
     expect(written(...entries)).toEqual(entries.map(({ msg }) => msg));
   });
   test('has no secret, even if it is split across chunks with another session in between', () => {
-    expect(written(said(chunk('it is SEC')), said(chunk('words', 'other')), said(chunk('RET')), told(prompt(1, 'a SECRET')))).toEqual([
-      chunk('it is [redacted]'),
-      chunk('words', 'other'),
-      prompt(1, 'a [redacted]'),
-    ]);
+    expect(
+      written(fromAgent(chunk('it is SEC')), fromAgent(chunk('words', 'other')), fromAgent(chunk('RET')), toAgent(prompt(1, 'a SECRET'))),
+    ).toEqual([chunk('it is [redacted]'), chunk('words', 'other'), prompt(1, 'a [redacted]')]);
   });
   test.each(['no JSON', '{"t":1}', '[]'])('is not %s', (line) => {
-    expect(() => parseRecording(`${JSON.stringify(said({}))}\n${line}\n`)).toThrow('line 2');
+    expect(() => parseRecording(`${JSON.stringify(fromAgent({}))}\n${line}\n`)).toThrow('line 2');
   });
 });
 
@@ -67,15 +71,20 @@ function play(entries: readonly Recorded[], strict = false) {
   };
 }
 const OPENED = [
-  told(request(0, 'initialize')),
-  said({ id: 0, result: { protocolVersion: 1 } }),
-  told(request(1, 'session/new')),
-  said({ id: 1, result: { sessionId: 's' } }),
+  toAgent(request(0, 'initialize')),
+  fromAgent({ id: 0, result: { protocolVersion: 1 } }),
+  toAgent(request(1, 'session/new')),
+  fromAgent({ id: 1, result: { sessionId: 's' } }),
 ];
 
 describe('a replayed recording', () => {
   test("answers each request with the recorded response, under the request's own id", () => {
-    const { to } = play([...OPENED, told(prompt(2, 'x')), said(chunk('a')), said({ id: 2, result: { stopReason: 'end_turn' } })]);
+    const { to } = play([
+      ...OPENED,
+      toAgent(prompt(2, 'x')),
+      fromAgent(chunk('a')),
+      fromAgent({ id: 2, result: { stopReason: 'end_turn' } }),
+    ]);
     expect(to(request('A', 'initialize'))).toEqual([{ id: 'A', result: { protocolVersion: 1 } }]);
     expect(to(request('B', 'session/new'))).toEqual([{ id: 'B', result: { sessionId: 's' } }]);
     expect(to(prompt('C', 'anything'))).toEqual([chunk('a'), { id: 'C', result: { stopReason: 'end_turn' } }]);
@@ -84,10 +93,10 @@ describe('a replayed recording', () => {
   test("sends the agent's requests, and continues when they are answered", () => {
     const { to } = play([
       ...OPENED,
-      told(prompt(2, 'x')),
-      said(request(7, 'fs/read_text_file', { sessionId: 's' })),
-      told({ id: 7, result: { content: '' } }),
-      said({ id: 2, result: {} }),
+      toAgent(prompt(2, 'x')),
+      fromAgent(request(7, 'fs/read_text_file', { sessionId: 's' })),
+      toAgent({ id: 7, result: { content: '' } }),
+      fromAgent({ id: 2, result: {} }),
     ]);
     to(request(0, 'initialize'));
     to(request(1, 'session/new'));
@@ -97,13 +106,13 @@ describe('a replayed recording', () => {
   });
 
   test('keeps sessions apart, in any order', () => {
-    const second = [told(request(2, 'session/new')), said({ id: 2, result: { sessionId: 'z' } })];
+    const second = [toAgent(request(2, 'session/new')), fromAgent({ id: 2, result: { sessionId: 'z' } })];
     const turns = [
-      told(prompt(3, 'x')),
-      told(prompt(4, 'y', 'z')),
-      said(chunk('of s')),
-      said({ id: 4, result: { of: 'z' } }),
-      said({ id: 3, result: { of: 's' } }),
+      toAgent(prompt(3, 'x')),
+      toAgent(prompt(4, 'y', 'z')),
+      fromAgent(chunk('of s')),
+      fromAgent({ id: 4, result: { of: 'z' } }),
+      fromAgent({ id: 3, result: { of: 's' } }),
     ];
     const { to } = play([...OPENED, ...second, ...turns]);
     for (const id of [1, 2]) to(request(id, 'session/new'));
@@ -113,20 +122,24 @@ describe('a replayed recording', () => {
 
   test('waits for a recorded cancel, and skips what the client leaves out', () => {
     const turn = [
-      told(request(2, 'session/set_mode', { sessionId: 's' })),
-      said({ id: 2, result: {} }),
-      told(prompt(3, 'x')),
-      said(chunk('a')),
+      toAgent(request(2, 'session/set_mode', { sessionId: 's' })),
+      fromAgent({ id: 2, result: {} }),
+      toAgent(prompt(3, 'x')),
+      fromAgent(chunk('a')),
     ];
     const cancel = { method: 'session/cancel', params: { sessionId: 's' } };
-    const { to } = play([...OPENED, ...turn, told(cancel), said({ id: 3, result: { stopReason: 'cancelled' } })]);
+    const { to } = play([...OPENED, ...turn, toAgent(cancel), fromAgent({ id: 3, result: { stopReason: 'cancelled' } })]);
     to(request(1, 'session/new'));
     expect(to(prompt('p', 'x'))).toEqual([chunk('a')]);
     expect(to(cancel)).toEqual([{ id: 'p', result: { stopReason: 'cancelled' } }]);
   });
 
   test('is loaded under another session id', () => {
-    const { to } = play([told(request(1, 'session/load', { sessionId: 's' })), said(chunk('old')), said({ id: 1, result: {} })]);
+    const { to } = play([
+      toAgent(request(1, 'session/load', { sessionId: 's' })),
+      fromAgent(chunk('old')),
+      fromAgent({ id: 1, result: {} }),
+    ]);
     expect(to(request('L', 'session/load', { sessionId: 'mine' }))).toEqual([chunk('old', 'mine'), { id: 'L', result: {} }]);
   });
 
@@ -138,7 +151,7 @@ describe('a replayed recording', () => {
   });
 
   test('reports the first difference in strict mode; a redacted value differs from nothing', () => {
-    const { to, differences, end } = play([...OPENED, told(prompt(2, '[redacted:K]')), said({ id: 2, result: {} })], true);
+    const { to, differences, end } = play([...OPENED, toAgent(prompt(2, '[redacted:K]')), fromAgent({ id: 2, result: {} })], true);
     to(request(0, 'initialize'));
     to(request(1, 'session/new'));
     to(prompt(2, 'my secret'));

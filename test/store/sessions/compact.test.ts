@@ -44,7 +44,7 @@ function used(sessions: number): string {
   }
   return dir;
 }
-const told = (dir: string) => [...createSessionLog(dir, noProblem).records()];
+const recordsIn = (dir: string) => [...createSessionLog(dir, noProblem).records()];
 
 test('the file has the same state in fewer lines, for old and new readers, and is private', async () => {
   const dir = used(100);
@@ -59,7 +59,7 @@ test('the file has the same state in fewer lines, for old and new readers, and i
     expect([log.isHidden('a', 's-0'), log.isHidden('a', 's-1')]).toEqual([true, false]);
   }
   reader.append(line('s-0'));
-  expect(told(dir).at(-1)).toEqual(['s-0', line('s-0')]);
+  expect(recordsIn(dir).at(-1)).toEqual(['s-0', line('s-0')]);
   expect(statSync(fileIn(dir)).mode & 0o777).toBe(0o600);
   expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
 });
@@ -90,24 +90,24 @@ test('the file is left alone while it is small, and until it has doubled', async
   expect(readFileSync(fileIn(dir), 'utf8').startsWith(text)).toBe(true);
   for (let n = 0; n < 500; n++) log.append(line('new'));
   expect(await compact(dir)).toBe(true);
-  expect(told(dir)).toHaveLength(91);
+  expect(recordsIn(dir)).toHaveLength(91);
 });
 
 test('a start does not read the file if nothing in it is obsolete', async () => {
   const dir = newStateDir();
   const log = createSessionLog(dir, noProblem);
   for (let n = 0; n < 50; n++) log.append(line(`s-${n}`));
-  const before = told(dir);
+  const before = recordsIn(dir);
   expect([isCompactionDue(dir, 0), await compact(dir), isCompactionDue(dir, 0), await compact(dir)]).toEqual([true, true, false, false]);
-  expect(told(dir)).toEqual(before);
+  expect(recordsIn(dir)).toEqual(before);
 });
 
 test('the file is left alone if it has unknown lines; a truncated line is dropped', async () => {
   const dir = used(20);
   appendFileSync(fileIn(dir), '{"sessionId":"s-1","agen\n');
-  const before = told(dir);
+  const before = recordsIn(dir);
   expect(await compact(dir)).toBe(true);
-  expect(told(dir)).toEqual(before);
+  expect(recordsIn(dir)).toEqual(before);
   const other = used(20);
   appendFileSync(fileIn(other), '{"kind":"of a later version"}\n');
   expect(await compact(other)).toBe(false);
@@ -129,10 +129,10 @@ test('the file is left alone if it belongs to another user, is shared or is read
 
 test('a process with the pid of one that was killed during a compaction can compact', async () => {
   const dir = used(20);
-  const before = told(dir);
+  const before = recordsIn(dir);
   writeFileSync(draftOf(fileIn(dir)), '{"compacted":');
   expect(await compact(dir)).toBe(true);
-  expect(told(dir)).toEqual(before);
+  expect(recordsIn(dir)).toEqual(before);
 });
 
 const lockIn = (dir: string, owner: string) => `${fileIn(dir)}.lock.${owner}`;
@@ -150,7 +150,7 @@ describe('the lock', () => {
     writeFileSync(lockIn(dir, `1.0.${os.hostname()}`), '');
     expect(await compact(dir)).toBe(false);
     createSessionLog(dir, noProblem).append(line('written'));
-    expect(told(dir).at(-1)?.[0]).toBe('written');
+    expect(recordsIn(dir).at(-1)?.[0]).toBe('written');
     expect(readdirSync(dir).sort()).toEqual(['sessions.jsonl', `sessions.jsonl.lock.1.0.${os.hostname()}`]);
     rmSync(lockIn(dir, `1.0.${os.hostname()}`));
     expect(await compact(dir)).toBe(true);
@@ -239,9 +239,9 @@ test('a line that was carried over does not replace a newer one, for old and new
     ['s', line('s', { at: '3', cwd: '/newest', created: '1' })],
   ];
   expect([...early.records()]).toEqual(expected);
-  expect(told(dir)).toEqual(expected);
+  expect(recordsIn(dir)).toEqual(expected);
   expect(await compact(dir)).toBe(true);
-  expect(told(dir)).toEqual(expected);
+  expect(recordsIn(dir)).toEqual(expected);
   expect(readFileSync(fileIn(dir), 'utf8')).not.toContain('late');
 });
 
@@ -264,10 +264,10 @@ describe('a process killed during a compaction', () => {
 
   test('leaves the old file behind, and the next compaction carries its lines over', async () => {
     const dir = await killedBeforeCarryOver();
-    expect(told(dir).map(([id]) => id)).not.toContain('meanwhile');
+    expect(recordsIn(dir).map(([id]) => id)).not.toContain('meanwhile');
     expect(isCompactionDue(dir, 1e9)).toBe(true); // even though the file is short
     expect(await compactSessionLog(dir, 1e9)).toBe(false);
-    expect(told(dir)).toContainEqual(['meanwhile', line('meanwhile')]);
+    expect(recordsIn(dir)).toContainEqual(['meanwhile', line('meanwhile')]);
     expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
   });
 
@@ -301,14 +301,14 @@ describe('any history', () => {
         for (const one of before) whole.apply(one);
         const lines = linesOf(whole);
         for (const text of lines) compacted.apply(parseRecord(text) as SessionRecord);
-        const said = (state: typeof whole) => ({
+        const contents = (state: typeof whole) => ({
           sessions: [...state.bySessionId.values()].map(({ isGone: _, ...record }) => record),
           hidden: [...state.hidden.keys()].sort(),
           gone: [...state.gone.values()].map(({ sessionId, claim }) => `${sessionId} ${claim}`).sort(),
         });
-        expect(said(compacted)).toEqual(said(whole));
+        expect(contents(compacted)).toEqual(contents(whole));
         for (const state of [whole, compacted]) for (const one of after) state.apply(one);
-        expect(said(compacted)).toEqual(said(whole));
+        expect(contents(compacted)).toEqual(contents(whole));
       }),
     );
   });

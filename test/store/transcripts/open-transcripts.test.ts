@@ -27,7 +27,7 @@ function setUp() {
     file: (sessionId: string) => transcriptFile(dir, sessionId),
     write(sessionId: string, text: string) {
       transcripts.of(sessionId).transcript.add({ kind: 'prompt', text });
-      transcripts.writeSoon();
+      transcripts.scheduleWrite();
       vi.advanceTimersByTime(250);
     },
     written: (sessionId: string) => (readTranscript(dir, sessionId) ?? []).map(({ t: _, ...rest }) => rest),
@@ -73,7 +73,7 @@ test('a thousand files are written a few at a time, frames are handled in betwee
   const ids = Array.from({ length: 1000 }, (_, n) => `s${n}`);
   const say = (text: string) => {
     for (const id of ids) transcripts.of(id).transcript.add({ kind: 'prompt', text });
-    transcripts.writeSoon();
+    transcripts.scheduleWrite();
   };
   const done = () => ids.filter((id) => written(id).length > 0).length;
   say('one');

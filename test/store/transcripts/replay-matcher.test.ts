@@ -2,18 +2,18 @@
 import { describe, expect, test } from 'vitest';
 import { ReplayMatcher } from '../../../src/store/transcripts/replay-matcher.ts';
 
-const said = (role: 'user' | 'agent' | 'thought', text: string) => {
+const message = (role: 'user' | 'agent' | 'thought', text: string) => {
   const sessionUpdate = { user: 'user_message_chunk', agent: 'agent_message_chunk', thought: 'agent_thought_chunk' }[role];
   return { sessionUpdate, content: { type: 'text', text } };
 };
 const call = (toolCallId: string) => ({ sessionUpdate: 'tool_call', toolCallId, title: 'x' });
 const HISTORY = [
-  said('user', 'go'),
-  said('agent', 'step 1. '),
+  message('user', 'go'),
+  message('agent', 'step 1. '),
   call('a'),
-  said('agent', 'all done'),
-  said('user', 'again'),
-  said('agent', 'ok'),
+  message('agent', 'all done'),
+  message('user', 'again'),
+  message('agent', 'ok'),
 ];
 
 const matched = (...updates: readonly object[]): readonly boolean[] => {
@@ -23,33 +23,39 @@ const matched = (...updates: readonly object[]): readonly boolean[] => {
 
 describe('an update', () => {
   test('is a replay after a message of the user, in order, whatever the agent has trimmed, split or added', () => {
-    const whole = [said('user', '<context>'), said('user', 'go'), said('agent', 'step 1.'), call('a'), said('user', '[result]')];
-    expect(matched(...whole, said('agent', 'all'), said('agent', ' done'), said('user', 'again'), said('agent', 'ok'))).toEqual(
+    const whole = [
+      message('user', '<context>'),
+      message('user', 'go'),
+      message('agent', 'step 1.'),
+      call('a'),
+      message('user', '[result]'),
+    ];
+    expect(matched(...whole, message('agent', 'all'), message('agent', ' done'), message('user', 'again'), message('agent', 'ok'))).toEqual(
       Array(9).fill(true),
     );
   });
 
   test('is none before a message of the user, even if the transcript has the same', () => {
-    expect(matched(said('agent', 'step 1.'), call('a'), said('agent', 'ok'))).toEqual([false, false, false]);
+    expect(matched(message('agent', 'step 1.'), call('a'), message('agent', 'ok'))).toEqual([false, false, false]);
   });
 
   test('is none after the end of the history, even if the transcript has the same', () => {
-    expect(matched(said('user', 'again'), said('agent', 'ok'), said('agent', 'ok'), said('agent', 'all '), call('a'))).toEqual([
+    expect(matched(message('user', 'again'), message('agent', 'ok'), message('agent', 'ok'), message('agent', 'all '), call('a'))).toEqual([
       ...[true, true, false, false, false],
     ]);
   });
 
   test('is none if the transcript does not have it', () => {
-    expect(matched(said('user', 'go'), said('agent', 'something new'), call('b'), call('a'))).toEqual([true, false, false, false]);
-    expect(matched(said('user', 'go'), call('b'), call('a'))).toEqual([true, false, true]);
+    expect(matched(message('user', 'go'), message('agent', 'something new'), call('b'), call('a'))).toEqual([true, false, false, false]);
+    expect(matched(message('user', 'go'), call('b'), call('a'))).toEqual([true, false, true]);
   });
 
   test('is none without a history', () => {
-    expect(new ReplayMatcher([], (text) => text).isReplay(said('user', 'go'))).toBe(false);
+    expect(new ReplayMatcher([], (text) => text).isReplay(message('user', 'go'))).toBe(false);
   });
 });
 
 test('texts are compared as the transcript has them, redacted', () => {
-  const matcher = new ReplayMatcher([said('user', 'key [redacted]')], (text) => text.replace('SECRET', '[redacted]'));
-  expect(matcher.isReplay(said('user', 'key SECRET'))).toBe(true);
+  const matcher = new ReplayMatcher([message('user', 'key [redacted]')], (text) => text.replace('SECRET', '[redacted]'));
+  expect(matcher.isReplay(message('user', 'key SECRET'))).toBe(true);
 });

@@ -48,8 +48,8 @@ test('the end of a long transcript is replayed, with a note that there was more'
     ...{ recordAs: () => {}, recordIdOf: (sessionId: string) => sessionId },
   };
   const source = createTranscriptSource(dir, observer, (text) => text, noProblem);
-  const told = (source.updates('s') ?? []).map(({ content }) => (content as { text: string }).text.slice(0, 6));
-  expect(told).toEqual(['[31458', '3 xxxx', '4 xxxx', '5 xxxx', '6 xxxx', '7 xxxx', '8 xxxx', '9 xxxx']);
+  const texts = (source.updates('s') ?? []).map(({ content }) => (content as { text: string }).text.slice(0, 6));
+  expect(texts).toEqual(['[31458', '3 xxxx', '4 xxxx', '5 xxxx', '6 xxxx', '7 xxxx', '8 xxxx', '9 xxxx']);
   expect(source.updates('unknown')).toBeUndefined();
   expect(settled).toBe(2);
 });

@@ -17,7 +17,7 @@ function trained(sessions: readonly string[]): Scanner {
   return scanner;
 }
 /** Offsets and all, but for what the scanner keeps itself. */
-const said = ({ bytes, template: _, session, ...rest }: Frame) => ({ ...rest, session: session?.text, length: bytes.length });
+const summary = ({ bytes, template: _, session, ...rest }: Frame) => ({ ...rest, session: session?.text, length: bytes.length });
 
 /** What a batch from the first line on holds, and what each of these lines is alone. */
 function read(lines: readonly string[], maxFrameBytes = MIB, sessions: readonly string[] = ['s1']) {
@@ -27,7 +27,7 @@ function read(lines: readonly string[], maxFrameBytes = MIB, sessions: readonly 
   const batch = first && scanner.batchFrom(first, bytes.length, maxFrameBytes);
   const frames = batch ? framesOf(batch) : [];
   const alone = frames.map(({ start }) => scanner.scan(bytes, start) as Frame);
-  return { count: frames.length, frames: frames.map(said), alone: alone.map(said), batch, bytes };
+  return { count: frames.length, frames: frames.map(summary), alone: alone.map(summary), batch, bytes };
 }
 
 describe('a batch', () => {

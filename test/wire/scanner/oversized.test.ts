@@ -23,7 +23,7 @@ const isJson = (text: string) => {
 
 describe('the envelope of an oversized line', () => {
   test('agrees with the strict parser or is empty', () => {
-    let told = 0;
+    let count = 0;
     fc.assert(
       fc.property(fc.integer(), (seed) => {
         const random = seeded(seed);
@@ -33,7 +33,7 @@ describe('the envelope of an oversized line', () => {
           if ('why' in frame) continue;
           const { idText, method } = envelope(line);
           if (idText !== undefined) {
-            told++;
+            count++;
             expect(idText, line.toString()).toBe(frame.id && frame.bytes.toString('utf8', frame.id.start, frame.id.end));
           }
           if (method !== undefined) expect(method, line.toString()).toBe(frame.method);
@@ -41,7 +41,7 @@ describe('the envelope of an oversized line', () => {
       }),
       { numRuns: 300 },
     );
-    expect(told).toBeGreaterThan(300);
+    expect(count).toBeGreaterThan(300);
   });
 
   test('never throws, and its id is valid JSON', () => {

@@ -27,7 +27,7 @@ function learned(text: string): boolean {
   return false;
 }
 /** A frame without its offsets. */
-function said(frame: Frame) {
+function summary(frame: Frame) {
   const { bytes, start, end, id, sessionId, body, session: _, template: __, text: ___, ...rest } = frame;
   const text = (span: { start: number; end: number } | undefined) => span && bytes.toString('utf8', span.start, span.end);
   return { ...rest, session: sessionIdOf(frame), whole: text({ start, end }), id: text(id), sessionId: text(sessionId), body: text(body) };
@@ -43,7 +43,7 @@ describe('a frame that matches a template', () => {
         const decided = strictParse(bytes, shift, bytes.indexOf('\n', shift));
         const found = matched(bytes, shift);
         if (/["\\\p{Cc}]/u.test(id)) return; // escaped session ids are left to the strict parser
-        expect(found && said(found)).toEqual(said(decided as Frame));
+        expect(found && summary(found)).toEqual(summary(decided as Frame));
         expect(found && JSON.parse(bytes.toString('utf8', found.text?.start, found.text?.end))).toBe(text);
       }),
     );
@@ -94,7 +94,7 @@ describe('a frame that matches a template', () => {
           // The connection keeps invalid UTF-8 from the scanner; JSON.parse reads it with U+FFFD.
           expect(JSON.parse(bytes.toString('utf8', 0, end))).toMatchObject({ method: 'session/update' });
           const decided = strictParse(bytes, 0, end);
-          if (!('why' in decided)) expect(said(found)).toEqual(said(decided));
+          if (!('why' in decided)) expect(summary(found)).toEqual(summary(decided));
         }
       }),
     );
@@ -134,7 +134,7 @@ describe('no template is made of', () => {
     for (let round = 0; round < 50; round++)
       for (const [n, text] of frames.entries()) {
         const frame = scanner.scan(line(text), 0);
-        expect(frame && said(frame)).toMatchObject({ method: `n${n}`, sessionId: '"s"', body: text.slice(text.indexOf(':{') + 1, -1) });
+        expect(frame && summary(frame)).toMatchObject({ method: `n${n}`, sessionId: '"s"', body: text.slice(text.indexOf(':{') + 1, -1) });
       }
   });
 });

@@ -145,11 +145,11 @@ export function modeUpdate(deps: EnforcementDeps, session: Session, frame: Frame
   const lists = modeListsIn(bytes, update);
   for (const list of lists) remember(agent, list);
   const mode = stringAt(bytes, memberAt(bytes, update, 'currentModeId') ?? memberAt(bytes, update, 'modeId'));
-  const told = [
+  const listed = [
     ...(mode === undefined ? [] : [knownChoice(agent, undefined, mode)]),
     ...lists.flatMap(({ configId, current }) => (current === undefined ? [] : [knownChoice(agent, configId, current)])),
   ];
-  for (const { option, choice } of told) {
+  for (const { option, choice } of listed) {
     const status = statusOf(deps, agent, option, choice);
     const name = nameOf(option, choice.value);
     if (status === 'allowed' || isConfirmed(session, name)) continue;

@@ -36,10 +36,10 @@ export function settleMode(deps: EnforcementDeps, agent: Agent, call: Call, answ
   };
   const wrongIn = (frame: Frame) =>
     modeListsIn(frame.bytes, frame.body).filter((list) => list.current !== undefined && currentStatus(list) !== 'allowed');
-  const settled = (told: Frame) => {
-    const isThere = told.outcome === 'result' && (OPENING.has(call.method) || RETURNING.has(call.method));
+  const settled = (last: Frame) => {
+    const isThere = last.outcome === 'result' && (OPENING.has(call.method) || RETURNING.has(call.method));
     if (isThere && sessionId !== undefined) agent.sessions.admit(sessionId);
-    then(narrow(deps, agent, told, told.body));
+    then(narrow(deps, agent, last, last.body));
   };
   const { connection } = agent;
   const refuse = (nativeId: string, error: ProxyError) => {

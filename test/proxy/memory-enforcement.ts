@@ -30,7 +30,7 @@ export function policyInForce(policy: object, hash: string): CurrentPolicy {
   };
 }
 
-export function memoryGuard(
+export function memoryEnforcement(
   policy: object,
   parts: Partial<EnforcementOptions> = {},
 ): { readonly enforcement: CreateEnforcement; readonly entries: AuditEntry[] } {

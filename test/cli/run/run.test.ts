@@ -344,7 +344,7 @@ describe('failures', () => {
     const { code, stderr } = await home.run(['run', '--config', configured(home, { command: 'no-such-agent' }), 'x']);
     expect(code).toBe(7);
     expect(stderr.match(/Agent "mine" did not start.*no-such-agent/g)).toHaveLength(1);
-    expect(stderr).toContain('switchboard agents test mine');
+    expect(stderr).toContain('Check "command" in agent_servers.mine');
     expect(stderr).not.toContain('    at ');
   });
 

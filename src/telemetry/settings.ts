@@ -22,6 +22,12 @@ export type TelemetrySettings = {
   readonly notices: readonly string[];
 };
 
+/** For people: a query may hold a key. */
+export function addressOf({ url }: Target): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
+
 type Environment = Readonly<Record<string, string | undefined>>;
 type Signal = 'traces' | 'metrics';
 

@@ -14,6 +14,7 @@ import { checkEditors } from './check-editors.ts';
 import { checkProgram } from './check-program.ts';
 import { checkSandbox } from './check-sandbox.ts';
 import { checkState } from './check-state.ts';
+import { checkTelemetry } from './check-telemetry.ts';
 import type { Finding } from './finding.ts';
 import { launchContained, sandboxHere } from './sandbox-here.ts';
 
@@ -37,6 +38,7 @@ async function check(flags: DoctorFlags, launch: Launch): Promise<readonly Findi
     ...(loaded ? await checkAgents(loaded.config, bundledCatalogue(), here, start) : []),
     ...(await checkSandbox(loaded?.config, sandbox, here.stateDir)),
     ...(await checkEditors(placesHere())),
+    ...(await checkTelemetry(loaded?.config.telemetry, here.env)),
     ...(await checkState(here.stateDir, here.platform)),
   ];
   return all.map(withoutSecrets);

@@ -17,7 +17,7 @@ import { Scanner } from '../wire/scanner/scanner.ts';
 import { SetupFailure } from './api.ts';
 import { toolAttachmentsOf } from './configured-tools.ts';
 import { createDiagnostics, type Diagnostics } from './diagnostics.ts';
-import { alsoTo, type Listener, NO_LISTENER, type Notify, notifyOnce } from './events.ts';
+import { type Listener, NO_LISTENER, type Notify, notifyOnce } from './events.ts';
 import { learnConfigured, secretsOf } from './launch.ts';
 import { VERSION } from './package-files.ts';
 import type { EnforcedPolicy, PolicyFlags } from './policy.ts';
@@ -78,8 +78,8 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
   const secrets = await secretsOf(config);
   const notify: Notify = (text, level) => assembly.notify(secrets.redact(text), level);
   const telemetry = await telemetryOf({ ...assembly, notify }, secrets);
-  const events = alsoTo(telemetry, assembly.events ?? NO_LISTENER);
-  const policy = await policyOf({ ...assembly, notify, events }, secrets.redact);
+  const { events = NO_LISTENER } = assembly;
+  const policy = await policyOf({ ...assembly, notify }, secrets.redact);
   const onProblem = notifyOnce(
     notify,
     (error) => `the state directory ${stateDir} cannot be used, so sessions and answers are not stored: ${(error as Error).message}`,
@@ -101,7 +101,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
     notify,
     onProblem,
     events,
-    enforcement: () => policy?.enforcement(),
+    enforcement: (onDecision) => policy?.enforcement(onDecision),
     prepared: (spec) => policy?.prepared(spec) ?? spec,
     log: createSessionLog(stateDir, onProblem),
     cache,
@@ -183,6 +183,7 @@ async function telemetryOf({ config, servesMetrics = false, notify }: Assembly, 
   const { telemetrySettings } = await import('../telemetry/settings.ts');
   const settings = telemetrySettings(telemetry, process.env, VERSION);
   for (const target of [settings.traces, settings.metrics]) if (target) learnServer(secrets, target);
+  learnServer(secrets, { env: settings.resource });
   for (const text of settings.notices) notify(text);
   if (!isServed && !settings.traces && !settings.metrics) return undefined;
   const { createTelemetry } = await import('../telemetry/telemetry.ts');
@@ -214,11 +215,11 @@ async function sandboxOf(
 
 /** Loads the policy engine only if there is a policy. */
 async function policyOf(
-  { config, policy: flags = {}, stateDir, files, notify, events = NO_LISTENER }: Assembly,
+  { config, policy: flags = {}, stateDir, files, notify }: Assembly,
   redact: Redactor,
 ): Promise<EnforcedPolicy | undefined> {
   const isWanted = flags.policy !== undefined || config.policies.length > 0 || existsSync(managedPolicyFile(process.platform, process.env));
   if (!isWanted) return undefined;
   const { enforcePolicy } = await import('./policy.ts');
-  return enforcePolicy({ config, flags, stateDir, ownFiles: files, redact, report: notify, onDecision: events.onDecision });
+  return enforcePolicy({ config, flags, stateDir, ownFiles: files, redact, report: notify });
 }

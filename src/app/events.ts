@@ -5,7 +5,6 @@ import type { ToolEvent } from '../mcp/server/call-tool.ts';
 import type { Secrets } from '../redaction/redact.ts';
 import { createLiveCleaner } from '../redaction/redact-stream.ts';
 import type { Side } from '../store/frame-log/frame-lines.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Transport } from '../transports/transport.ts';
 import { type Observer, patchedText } from '../wire/observer.ts';
 import type { SwitchboardEvent } from './api.ts';
@@ -21,18 +20,6 @@ export type Listener = {
 };
 
 export const NO_LISTENER: Listener = { onAgent: () => {}, onTool: () => {}, onDecision: () => {}, onStallCancel: () => {} };
-
-/** Passes events on to telemetry, too. */
-export function alsoTo(telemetry: Telemetry | undefined, events: Listener): Listener {
-  if (!telemetry) return events;
-  return {
-    ...events,
-    onDecision(entry) {
-      telemetry.onDecision(entry);
-      events.onDecision(entry);
-    },
-  };
-}
 
 /** `emit` must not throw. */
 export function listenerFor(emit: (event: SwitchboardEvent) => void): Listener {

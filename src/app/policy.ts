@@ -39,12 +39,11 @@ export type Enforcing = {
   readonly ownFiles: readonly string[];
   readonly redact: Redactor;
   readonly report: Notify;
-  readonly onDecision: (entry: AuditEntry) => void;
 };
 
 export type EnforcedPolicy = {
   /** One per connection: an answer for one session must not apply to another client's session with the same id. */
-  enforcement(): CreateEnforcement;
+  enforcement(onDecision: (entry: AuditEntry) => void): CreateEnforcement;
   /** The settings an agent starts with, so that it asks. */
   prepared(spec: AgentSpec): AgentSpec;
   /** Changes to other files, or to another policy in the configuration. An invalid policy changes nothing. */
@@ -77,7 +76,6 @@ export async function enforcePolicy({
   ownFiles,
   redact,
   report,
-  onDecision,
 }: Enforcing): Promise<EnforcedPolicy | undefined> {
   let sources = { policies, flag, managedFile: managedPolicyFile(process.platform, process.env), stateDir };
   const read = await readLayers(sources);
@@ -125,7 +123,7 @@ export async function enforcePolicy({
     redact,
     onProblem: (problem) => report(`${problem}; until it can be written, switchboard asks for everything that a rule allows`),
   });
-  const audit: Audit = {
+  const auditFor = (onDecision: (entry: AuditEntry) => void): Audit => ({
     ...written,
     record(entry) {
       const outcome = written.record(entry);
@@ -134,17 +132,17 @@ export async function enforcePolicy({
       onDecision({ ...entry, summary: redact(entry.summary), why: entry.why && redact(entry.why) });
       return outcome;
     },
-  };
+  });
   const onProblem = notifyOnce(report, (error) => `cannot store "always" answers: ${(error as Error).message}`);
   const catalogue = bundledCatalogue();
   return {
     prepared: policyMode === 'observe' ? (spec) => spec : startsAsking(catalogue, report),
-    enforcement: () =>
+    enforcement: (onDecision) =>
       createEnforcement({
         current: () => current,
         isObserving: policyMode === 'observe',
         isInteractive,
-        audit,
+        audit: auditFor(onDecision),
         remembered: createRemembered(stateDir, { redact, onProblem }),
         canonical: canonicalPath,
         findBelow,
@@ -166,7 +164,7 @@ export async function enforcePolicy({
     close() {
       isClosed = true;
       watch?.close();
-      audit.close();
+      written.close();
     },
   };
 }

@@ -41,7 +41,7 @@ export type Shared = {
   readonly notify: Notify;
   readonly onProblem: (error: unknown) => void;
   readonly events: Listener;
-  readonly enforcement: () => CreateEnforcement | undefined;
+  readonly enforcement: (onDecision: Listener['onDecision']) => CreateEnforcement | undefined;
   /** The settings an agent starts with under the policy. */
   readonly prepared: (spec: AgentSpec) => AgentSpec;
   readonly log: SessionLog;
@@ -162,7 +162,10 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
             heard: only?.onTerminal,
           }),
     servesMissing: config.workspace !== 'off' || only !== undefined,
-    enforcement: enforcement(),
+    enforcement: enforcement((entry) => {
+      measured?.decided(entry);
+      events.onDecision(entry);
+    }),
     always: { stateDir, redact: secrets.redact, onProblem },
     queuesPrompts,
     watch: records.watch,

@@ -1,7 +1,7 @@
 // Telemetry of one process: metrics and traces from the events of all its connections. Nothing waits for it, and nothing here throws into a
 // frame's way.
 import { randomBytes } from 'node:crypto';
-import type { Emit, TelemetryEvent } from './events.ts';
+import type { Emit } from './events.ts';
 import { countEvents } from './metrics/count-events.ts';
 import { type History, keepHistory } from './metrics/history.ts';
 import { measureProcess } from './metrics/process-metrics.ts';
@@ -12,8 +12,8 @@ import { encodeMetrics, encodeSpans, type Resource } from './otlp/encode.ts';
 import { createExporter } from './otlp/exporter.ts';
 import { createPost } from './otlp/post.ts';
 import { pushMetrics } from './otlp/push-metrics.ts';
-import type { TelemetrySettings } from './settings.ts';
-import { withoutSecrets } from './traces/attributes.ts';
+import { addressOf, type TelemetrySettings } from './settings.ts';
+import { cleaned, withoutSecrets } from './traces/attributes.ts';
 import type { Span } from './traces/span.ts';
 import { createTurnSpans } from './traces/turn-spans.ts';
 
@@ -27,18 +27,9 @@ export type ConnectionState = {
   agentOf(sessionId: string): string | undefined;
 };
 
-/** A decision of the policy, as far as telemetry reads it. */
-export type DecisionMade = Pick<Extract<TelemetryEvent, { type: 'decision' }>, 'agent' | 'verdict' | 'outcome' | 'answeredBy'> & {
-  readonly session?: string | undefined;
-  readonly method: string;
-  readonly count?: number | undefined;
-  readonly latencyMs: number;
-};
-
 export type Telemetry = {
   /** For a client and its agents. `end` when both are gone. */
-  connection(state: () => ConnectionState): ConnectionTelemetry & { end(): void };
-  onDecision(decision: DecisionMade): void;
+  connection(state: () => ConnectionState): ConnectionTelemetry;
   /** The text of /metrics. */
   text(): string;
   /** Undefined unless it was asked for. */
@@ -68,8 +59,9 @@ const now = (): number => performance.timeOrigin + performance.now();
 export function createTelemetry({ version, keepsHistory, redactions, redact, settings, report }: TelemetryOptions): Telemetry {
   const registry = createRegistry();
   const count = countEvents(registry);
-  const spans = settings.traces && exportSpans(settings.traces, settings.resource, registry, redact, report);
-  const pushed = settings.metrics && push(settings.metrics, settings.resource, registry, report);
+  const resource = withoutSecrets(settings.resource, redact, Object.keys(settings.resource));
+  const spans = settings.traces && exportSpans(settings.traces, resource, registry, redact, report);
+  const pushed = settings.metrics && push(settings.metrics, resource, registry, report);
   const emit: Emit = (event) => {
     count(event);
     spans?.note(event);
@@ -93,21 +85,21 @@ export function createTelemetry({ version, keepsHistory, redactions, redact, set
   return {
     connection(state) {
       connections.add(state);
+      const measured = measureConnection({
+        registry,
+        emit,
+        now,
+        nextNumber: () => number++,
+        agentOf: (sessionId) => (sessionId === undefined ? undefined : state().agentOf(sessionId)),
+        contextFor: settings.inject ? spans?.contextOf : undefined,
+      });
       return {
-        ...measureConnection({
-          registry,
-          emit,
-          now,
-          nextNumber: () => number++,
-          agentOf: (sessionId) => (sessionId === undefined ? undefined : state().agentOf(sessionId)),
-          contextFor: settings.inject ? spans?.contextOf : undefined,
-        }),
-        end: () => void connections.delete(state),
+        ...measured,
+        end() {
+          measured.end();
+          connections.delete(state);
+        },
       };
-    },
-    onDecision({ session, agent, method, verdict, outcome, answeredBy, count: many = 1, latencyMs }) {
-      const about = { session, agent, surface: method, verdict, outcome, answeredBy, count: many };
-      emit({ type: 'decision', at: now(), ...about, tookMs: latencyMs });
     },
     text: () => prometheusText(registry.collect()),
     history,
@@ -116,7 +108,10 @@ export function createTelemetry({ version, keepsHistory, redactions, redact, set
     },
     async close() {
       history?.stop();
-      await Promise.all([spans?.close(CLOSE_MS), pushed?.close(CLOSE_MS)]);
+      // The last metrics count what became of the last spans.
+      const closing = performance.now();
+      await spans?.close(CLOSE_MS * (pushed ? 0.6 : 1));
+      await pushed?.close(CLOSE_MS - (performance.now() - closing));
       stopMeasuring();
     },
   };
@@ -137,18 +132,23 @@ function exportSpans(
     post,
     encode: (batch) =>
       encodeSpans(
-        batch.map((span) => ({ ...span, attributes: withoutSecrets(span.attributes, redact) })),
+        batch.map((span) => cleaned(span, redact)),
         resource,
       ),
     onSent: (sent) => registry.add('telemetryExported', ['traces'], sent),
     onDropped: (dropped, reason) => registry.add('telemetryDropped', ['traces', reason], dropped),
-    onProblem: (why) => report(`telemetry: the collector at ${target.url} does not take traces (${why})`),
+    onProblem: (why) => report(`telemetry: the collector at ${addressOf(target)} does not take traces (${why})`),
   });
   registry.onCollect(() => {
     registry.series('queueLength', 'spans').value = exporter.length();
   });
   return {
-    ...createTurnSpans({ sampler: target.sampler, randomId: (bytes) => randomBytes(bytes).toString('hex'), onSpan: exporter.add }),
+    ...createTurnSpans({
+      sampler: target.sampler,
+      randomId: (bytes) => randomBytes(bytes).toString('hex'),
+      onSpan: exporter.add,
+      onDropped: () => registry.add('telemetryDropped', ['traces', 'too_many']),
+    }),
     async close(withinMs: number) {
       await exporter.close(withinMs);
       close();
@@ -164,7 +164,7 @@ function push(target: NonNullable<TelemetrySettings['metrics']>, resource: Resou
     everyMs: target.everyMs,
     payload: () => encodeMetrics(registry.collect(), resource, startMs, now()),
     onSent: () => registry.add('telemetryExported', ['metrics']),
-    onProblem: (why) => report(`telemetry: the collector at ${target.url} does not take metrics (${why})`),
+    onProblem: (why) => report(`telemetry: the collector at ${addressOf(target)} does not take metrics (${why})`),
   });
   return {
     async close(withinMs: number) {

@@ -1,6 +1,6 @@
 // Counts events. Whatever a peer can choose is reduced to known words first: labels have few values.
 import { FROM_AGENT, FROM_CLIENT } from '../../acp/methods.ts';
-import type { TelemetryEvent } from '../events.ts';
+import type { EventOfConnection } from '../events.ts';
 import { OTHER, type Registry } from './registry.ts';
 
 const STOP_REASONS = new Set(['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled']);
@@ -19,9 +19,10 @@ export const ownWord = (word: string): string => {
 /** An event of no known agent. */
 const UNKNOWN = 'unknown';
 
-export function countEvents(registry: Registry): (event: TelemetryEvent) => void {
+export function countEvents(registry: Registry): (event: EventOfConnection) => void {
   const { add, observe } = registry;
   const failed = new Set<string>();
+  registry.series('queueLength', 'permissions').value = 0;
   return (event) => {
     const agent = ('agent' in event ? event.agent : undefined) ?? UNKNOWN;
     switch (event.type) {
@@ -34,7 +35,13 @@ export function countEvents(registry: Registry): (event: TelemetryEvent) => void
       }
       case 'first-update':
         return observe('firstUpdateSeconds', [agent], event.afterMs / 1000);
+      case 'abandoned':
+        if (event.method === 'session/prompt') add('turns', [agent, 'abandoned']);
+        return;
+      case 'permission':
+        return add('queueLength', ['permissions'], 1);
       case 'permission-end':
+        add('queueLength', ['permissions'], -1);
         return observe('permissionSeconds', [agent, event.outcome], event.waitedMs / 1000);
       case 'delegation-end':
         return add('delegations', [agent, event.stopReason === undefined ? 'error' : knownStopReason(event.stopReason)]);

@@ -55,7 +55,7 @@ export const METRICS = {
   },
   turns: {
     name: 'switchboard_turns_total',
-    help: 'Ended turns by agent and outcome: the stop reason, or error.',
+    help: 'Ended turns by agent and outcome: the stop reason, error, or abandoned if the client was gone.',
     type: 'counter',
     labels: ['agent', 'outcome'],
   },
@@ -112,7 +112,7 @@ export const METRICS = {
   },
   queueLength: {
     name: 'switchboard_queue_length',
-    help: 'What waits: prompts for the end of a turn, requests for the answer of an agent, spans for their export.',
+    help: 'What waits: prompts for the end of a turn, requests for the answer of an agent, permissions for a person, spans for their export.',
     type: 'gauge',
     labels: ['queue'],
   },
@@ -142,7 +142,7 @@ export const METRICS = {
   },
   telemetryDropped: {
     name: 'switchboard_telemetry_dropped_total',
-    help: 'Spans that were dropped, by reason: the queue was full, the collector rejected them, or the process ended.',
+    help: 'Spans that were dropped, by reason: the queue was full, the collector rejected them, there were too_many at once, or the process ended.',
     type: 'counter',
     labels: ['signal', 'reason'],
   },

@@ -4,7 +4,7 @@ import type { Observer } from '../../wire/observer.ts';
 import { stringIn } from '../../wire/scanner/large-frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Activity } from '../activity.ts';
-import type { Emit, TraceContext } from '../events.ts';
+import type { Emit, EmitOfConnection, TelemetryEvent, TraceContext } from '../events.ts';
 import type { Registry } from '../metrics/registry.ts';
 import { tracePatches } from '../traces/inject.ts';
 import { writeTraceparent } from '../traces/trace-context.ts';
@@ -17,6 +17,17 @@ export type ConnectionTelemetry = {
   /** `process` is the agent's name, with a number if the agent has several processes. Call the result when a remote agent is reached. */
   agentStarting(process: string, transport: 'process' | 'remote'): () => void;
   readonly activity: Activity;
+  decided(decision: DecisionMade): void;
+  /** The client and its agents are gone. */
+  end(): void;
+};
+
+/** A decision of the policy, as far as telemetry reads it. */
+export type DecisionMade = Pick<Extract<TelemetryEvent, { type: 'decision' }>, 'agent' | 'verdict' | 'outcome' | 'answeredBy'> & {
+  readonly session?: string | undefined;
+  readonly method: string;
+  readonly count?: number | undefined;
+  readonly latencyMs: number;
 };
 
 export type ConnectionDeps = {
@@ -35,8 +46,10 @@ const NO_PATCHES: readonly Patch[] = [];
 /** `claude#2` is a further process of `claude`. */
 const agentIn = (process: string): string => process.split('#')[0] as string;
 
-export function measureConnection({ registry, emit, now, nextNumber, agentOf, contextFor }: ConnectionDeps): ConnectionTelemetry {
+export function measureConnection({ registry, emit: emitAny, now, nextNumber, agentOf, contextFor }: ConnectionDeps): ConnectionTelemetry {
   const prefix = `${nextNumber()}/`;
+  const emit: EmitOfConnection = (event) => emitAny({ ...event, connection: prefix });
+  let client: ReturnType<typeof observeClient> | undefined;
   /** By process. */
   const starting = new Map<string, { readonly start: number; readonly at: number }>();
   const begun = (process: string) => {
@@ -51,21 +64,30 @@ export function measureConnection({ registry, emit, now, nextNumber, agentOf, co
   return {
     observer(side, name) {
       const counter = createFrameCounter(registry, side === 'editor' ? 'client' : 'agent');
-      if (side === 'editor') return observeClient({ counter, emit, now, prefix, agentOf });
+      if (side === 'editor') {
+        client = observeClient({ counter, emit, now, prefix, agentOf });
+        return client;
+      }
       return {
         ...observeAgent(counter),
         down(reason) {
           const start = begun(name)?.start;
           if (reason !== 'stopped') emit({ type: 'agent-failed', at: now(), start, agent: agentIn(name), reason });
+          else if (start !== undefined) emit({ type: 'agent-stopped', at: now(), start });
         },
       };
     },
     agentStarting(process, transport) {
       const [start, at] = [nextNumber(), now()];
       starting.set(process, { start, at });
-      emit({ type: 'agent-start', at, start, agent: agentIn(process), transport, prefix });
+      emit({ type: 'agent-start', at, start, agent: agentIn(process), transport });
       return () => emit({ type: 'agent-connected', at: now(), start });
     },
+    decided({ session, agent, method, verdict, outcome, answeredBy, count = 1, latencyMs }) {
+      const about = { session, agent, surface: method, verdict, outcome, answeredBy, count };
+      emit({ type: 'decision', at: now(), ...about, tookMs: latencyMs });
+    },
+    end: () => client?.end(),
     activity: {
       agentReady(process) {
         const at = now();

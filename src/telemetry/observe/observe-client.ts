@@ -8,13 +8,13 @@ import { decodedOf } from '../../wire/scanner/interned.ts';
 import { briefOf, idTextOf, sessionIdOf, stringIn } from '../../wire/scanner/large-frame.ts';
 import { parseLine } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
-import type { Emit, PermissionOutcome, Usage } from '../events.ts';
+import type { EmitOfConnection, PermissionOutcome, Usage } from '../events.ts';
 import { readTraceparent } from '../traces/trace-context.ts';
 import type { FrameCounter } from './count-frames.ts';
 
 export type ClientObserverDeps = {
   readonly counter: FrameCounter;
-  readonly emit: Emit;
+  readonly emit: EmitOfConnection;
   readonly now: () => number;
   /** Distinguishes this client's ids from those of other clients. */
   readonly prefix: string;
@@ -33,7 +33,8 @@ const NO_PATCHES: readonly Patch[] = [];
 const OWN_WITH_ID = '{"jsonrpc":"2.0","id":';
 const OWN_CANCEL = '{"jsonrpc":"2.0","method":"$/cancel_request"';
 
-export function observeClient({ counter, emit, now, prefix, agentOf }: ClientObserverDeps): Observer {
+/** `end`: the client is gone, and answers nothing any more. */
+export function observeClient({ counter, emit, now, prefix, agentOf }: ClientObserverDeps): Observer & { end(): void } {
   const pending = new Map<string, Pending>();
   const asked = new Map<string, Asked>();
   /** Prompts without an update so far, by session. */
@@ -135,6 +136,13 @@ export function observeClient({ counter, emit, now, prefix, agentOf }: ClientObs
       else endAsked(String(numberIn(frame, 'requestId')), () => 'cancelled');
     },
     refused: counter.refused,
+    end() {
+      for (const id of [...asked.keys()]) endAsked(id, () => 'cancelled');
+      for (const [id, { method, sessionId }] of pending)
+        emit({ type: 'abandoned', at: now(), id: prefix + id, method, agent: agentOf(sessionId) });
+      pending.clear();
+      awaited.clear();
+    },
   };
 }
 

@@ -70,7 +70,11 @@ function rejectedIn(body: Buffer): number {
   }
 }
 
-function retryAfter(text: string | undefined): number | undefined {
-  const seconds = Number(text);
-  return text !== undefined && Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 300) * 1000 : undefined;
+const MAX_RETRY_AFTER_MS = 300_000;
+
+/** Seconds, or a date. */
+export function retryAfter(text: string | undefined, now = Date.now()): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS) : undefined;
 }

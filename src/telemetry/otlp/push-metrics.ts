@@ -16,12 +16,10 @@ export function pushMetrics({ post, everyMs, payload, onSent, onProblem }: PushO
   let isProblemReported = false;
   async function push(timeoutMs?: number): Promise<void> {
     const posted = await post(payload(), timeoutMs);
-    if (posted.kind === 'accepted') {
-      isProblemReported = false;
-      return onSent();
-    }
-    if (!isProblemReported) onProblem(posted.why);
-    isProblemReported = true;
+    if (posted.kind === 'accepted') onSent();
+    const why = posted.kind !== 'accepted' ? posted.why : posted.rejected > 0 ? `it rejected ${posted.rejected} values` : undefined;
+    if (why !== undefined && !isProblemReported) onProblem(why);
+    isProblemReported = why !== undefined;
   }
   const timer = setInterval(() => {
     // A slow collector is not asked again before it has answered.
@@ -33,7 +31,10 @@ export function pushMetrics({ post, everyMs, payload, onSent, onProblem }: PushO
   return {
     async close(withinMs) {
       clearInterval(timer);
-      if (!sending) await push(withinMs);
+      const deadline = performance.now() + withinMs;
+      if (sending) await Promise.race([sending, new Promise<void>((resolve) => setTimeout(resolve, withinMs).unref())]);
+      const leftMs = Math.ceil(deadline - performance.now());
+      if (!sending && leftMs > 0) await push(leftMs);
     },
   };
 }

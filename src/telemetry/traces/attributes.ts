@@ -1,7 +1,7 @@
 // What a span says, by the GenAI and MCP conventions of OpenTelemetry. Peers choose ids and kinds, so both are checked before they are shown.
 import type { TelemetryEvent, Usage } from '../events.ts';
 import { knownMethod, knownStopReason, ownWord } from '../metrics/count-events.ts';
-import type { Attributes } from './span.ts';
+import type { Attributes, Span } from './span.ts';
 
 type Of<T extends TelemetryEvent['type']> = Extract<TelemetryEvent, { readonly type: T }>;
 
@@ -62,10 +62,23 @@ export const decisionAttributes = ({ surface, verdict, outcome, answeredBy, coun
 
 const CHOSEN_BY_PEERS = ['gen_ai.conversation.id', 'gen_ai.tool.call.id', 'gen_ai.tool.name'];
 
-export function withoutSecrets(attributes: Attributes, redact: (text: string) => string): Attributes {
-  const chosen = CHOSEN_BY_PEERS.flatMap((key) => {
+type Redact = (text: string) => string;
+
+export function withoutSecrets<T extends Attributes>(attributes: T, redact: Redact, keys: readonly string[]): T {
+  const changed = keys.flatMap((key) => {
     const value = attributes[key];
     return typeof value === 'string' ? [[key, redact(value)] as const] : [];
   });
-  return { ...attributes, ...Object.fromEntries(chosen) };
+  return { ...attributes, ...Object.fromEntries(changed) };
+}
+
+/** The span as it may leave this process. */
+export function cleaned(span: Span, redact: Redact): Span {
+  const { state, ...context } = span.context;
+  return {
+    ...span,
+    context: state !== undefined && redact(state) === state ? span.context : context,
+    name: redact(span.name),
+    attributes: withoutSecrets(span.attributes, redact, CHOSEN_BY_PEERS),
+  };
 }

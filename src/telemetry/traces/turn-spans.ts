@@ -19,6 +19,8 @@ export type TurnSpansOptions = {
   /** So many random bytes, in hexadecimal. */
   readonly randomId: (bytes: number) => string;
   readonly onSpan: (span: Span) => void;
+  /** A span is left out, because its turn, or this process, has too many. */
+  readonly onDropped: () => void;
 };
 
 export type TurnSpans = {
@@ -34,7 +36,9 @@ type Work = {
   readonly span: OpenSpan;
   /** By the agent's id. */
   readonly toolCalls: Map<string, OpenSpan>;
+  /** As in `keyOf`. */
   readonly session: string | undefined;
+  readonly connection: string;
   agent: string | undefined;
   children: number;
 };
@@ -47,7 +51,7 @@ const MAX_OPEN = 10_000;
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
 
-export function createTurnSpans({ sampler, randomId, onSpan }: TurnSpansOptions): TurnSpans {
+export function createTurnSpans({ sampler, randomId, onSpan, onDropped }: TurnSpansOptions): TurnSpans {
   const work = new Map<string, Work>();
   /** The open turns of each session, oldest first. */
   const inSession = new Map<string, string[]>();
@@ -78,13 +82,17 @@ export function createTurnSpans({ sampler, randomId, onSpan }: TurnSpansOptions)
   }
   /** A span below work, unless that has too many. */
   function below(parent: Work | undefined, name: string, kind: SpanKind, at: number, attributes: Attributes, inside?: OpenSpan) {
-    if (!parent || parent.children >= MAX_CHILDREN) return undefined;
+    if (!parent) return undefined;
+    if (parent.children >= MAX_CHILDREN) return drop(parent.span);
     parent.children++;
     return child(name, kind, at, (inside ?? parent.span).context, attributes);
   }
-  function openWork(id: string, session: string | undefined, agent: string | undefined, span: OpenSpan): void {
-    if (work.size >= MAX_OPEN) return;
-    work.set(id, { span, toolCalls: new Map(), session, agent, children: 0 });
+  function drop({ context }: OpenSpan): undefined {
+    if (context.isSampled) onDropped();
+  }
+  function openWork(id: string, connection: string, session: string | undefined, agent: string | undefined, span: OpenSpan): void {
+    if (work.size >= MAX_OPEN) return drop(span);
+    work.set(id, { span, toolCalls: new Map(), session, connection, agent, children: 0 });
     if (session !== undefined) inSession.set(session, [...(inSession.get(session) ?? []), id]);
   }
   function endWork(id: string, at: number, more: Attributes, error: string | undefined, name?: string): void {
@@ -98,15 +106,16 @@ export function createTurnSpans({ sampler, randomId, onSpan }: TurnSpansOptions)
     end({ ...one.span, name: name ?? one.span.name }, at, more, error);
   }
 
-  function request({ at, id, method, sessionId, agent, parent }: Of<'request'>): void {
+  function request({ at, connection, id, method, sessionId, agent, parent }: Of<'request'>): void {
     if (!TRACED.has(method)) return;
     const isTurn = method === 'session/prompt';
-    const running = isTurn ? workIn(sessionId) : undefined;
+    const session = isTurn ? keyOf(connection, sessionId) : undefined;
+    const running = workIn(session);
     const attributes = isTurn ? turnAttributes(agent, sessionId) : requestAttributes(method, agent, sessionId);
     const from = parent && { ...parent, isRemote: true };
     const span = child(isTurn ? 'invoke_agent' : method, isTurn ? 'client' : 'server', at, from, attributes);
     // A prompt that comes during a turn, of the same client or of another, has a trace of its own.
-    openWork(id, isTurn ? sessionId : undefined, agent, running ? { ...span, links: [running.span.context] } : span);
+    openWork(id, connection, session, agent, running ? { ...span, links: [running.span.context] } : span);
   }
   function answer(event: Of<'answer'>): void {
     const { at, id, method, sessionId, stopReason, usage } = event;
@@ -115,33 +124,37 @@ export function createTurnSpans({ sampler, randomId, onSpan }: TurnSpansOptions)
     const more = isTurn
       ? { ...turnAttributes(agent, sessionId), ...endOfTurn(stopReason, usage) }
       : requestAttributes(method, agent, sessionId);
-    endWork(id, at, more, errorOf(event), isTurn && agent !== undefined ? `invoke_agent ${agent}` : undefined);
+    endWork(id, at, more, errorOf(event), nameOfTurn(method, agent));
   }
-  function toolCall({ at, session, toolCallId, kind, status }: Of<'tool-call'>): void {
-    const turn = workIn(session);
-    const known = turn?.toolCalls.get(toolCallId);
-    const attributes = toolCallAttributes(kind, toolCallId);
-    const span = known ?? below(turn, `execute_tool ${toolKind(kind)}`, 'internal', at, attributes);
-    if (!turn || !span) return;
+  function toolCall({ at, connection, session, toolCallId, kind, status }: Of<'tool-call'>): void {
+    const turn = workIn(keyOf(connection, session));
+    if (!turn) return;
+    const isOver = status === 'completed' || status === 'failed';
+    const known = turn.toolCalls.get(toolCallId);
+    // A call without room has no span, and is counted once: when it ends.
+    if (!known && !isOver && turn.children >= MAX_CHILDREN) return;
+    const span = known ?? below(turn, `execute_tool ${toolKind(kind)}`, 'internal', at, toolCallAttributes(kind, toolCallId));
+    if (!span) return;
     turn.toolCalls.set(toolCallId, span);
-    if (status !== 'completed' && status !== 'failed') return;
+    if (!isOver) return;
     turn.toolCalls.delete(toolCallId);
     end(span, at, {}, status === 'failed' ? 'tool_failed' : undefined);
   }
-  function permission({ at, id, sessionId, toolCallId }: Of<'permission'>): void {
-    const turn = workIn(sessionId);
-    const inside = turn?.toolCalls.get(toolCallId ?? '') ?? toolIn(sessionId);
+  function permission({ at, connection, id, sessionId, toolCallId }: Of<'permission'>): void {
+    const session = keyOf(connection, sessionId);
+    const turn = workIn(session);
+    const inside = turn?.toolCalls.get(toolCallId ?? '') ?? toolIn(session);
     const span = below(turn, 'permission wait', 'client', at, {}, inside);
     if (span && permissions.size < MAX_OPEN) permissions.set(id, span);
   }
   /** The work that waits for an agent: a request for that agent, or one whose agent is not known yet. */
-  function waitingFor(agent: string, prefix: string): Work | undefined {
-    const all = [...work].flatMap(([id, one]) => (id.startsWith(prefix) ? [one] : []));
+  function waitingFor(agent: string, connection: string): Work | undefined {
+    const all = [...work.values()].filter((one) => one.connection === connection);
     return all.findLast((one) => one.agent === agent) ?? all.findLast((one) => one.agent === undefined);
   }
-  function agentStart({ at, start, agent, transport, prefix }: Of<'agent-start'>): void {
+  function agentStart({ at, connection, start, agent, transport }: Of<'agent-start'>): void {
     const attributes = { 'gen_ai.agent.name': agent, 'switchboard.agent.transport': transport };
-    const span = child(`start agent ${agent}`, 'internal', at, waitingFor(agent, prefix)?.span.context, attributes);
+    const span = child(`start agent ${agent}`, 'internal', at, waitingFor(agent, connection)?.span.context, attributes);
     const connect =
       transport === 'remote' ? child(`connect ${agent}`, 'client', at, span.context, { 'gen_ai.agent.name': agent }) : undefined;
     if (starts.size < MAX_OPEN) starts.set(start, { span, connect });
@@ -159,20 +172,22 @@ export function createTurnSpans({ sampler, randomId, onSpan }: TurnSpansOptions)
     if (begun) starts.set(start, { ...begun, connect: undefined });
   }
   function decision(event: Of<'decision'>): void {
-    const { at, session, tookMs } = event;
-    const span = below(workIn(session), 'policy decision', 'internal', at - tookMs, decisionAttributes(event));
+    const { at, connection, session, tookMs } = event;
+    const span = below(workIn(keyOf(connection, session)), 'policy decision', 'internal', at - tookMs, decisionAttributes(event));
     if (span) end(span, at);
   }
   function tool(event: Of<'tool'>): void {
-    const { at, id, session, tool: called, server } = event;
+    const { at, connection, id, tool: called, server } = event;
+    const session = keyOf(connection, event.session);
     const isOwn = server === OWN_SERVER;
     const name = `${isOwn ? 'execute_tool' : 'tools/call'} ${toolName(called)}`;
     const span = below(workIn(session), name, isOwn ? 'internal' : 'client', at, calledToolAttributes(event, isOwn));
     if (span && tools.size < MAX_OPEN) tools.set(id, { span, session });
   }
-  function delegation({ at, id, session, agent }: Of<'delegation'>): void {
-    const span = below(workIn(session), `invoke_agent ${agent}`, 'client', at, turnAttributes(agent, undefined), toolIn(session));
-    if (span) openWork(id, id, agent, span);
+  function delegation({ at, connection, id, session, agent }: Of<'delegation'>): void {
+    const parent = keyOf(connection, session);
+    const span = below(workIn(parent), `invoke_agent ${agent}`, 'client', at, turnAttributes(agent, undefined), toolIn(parent));
+    if (span) openWork(id, connection, keyOf(connection, id), agent, span);
   }
 
   function note(event: TelemetryEvent): void {
@@ -181,6 +196,8 @@ export function createTurnSpans({ sampler, randomId, onSpan }: TurnSpansOptions)
         return request(event);
       case 'answer':
         return answer(event);
+      case 'abandoned':
+        return endWork(event.id, event.at, {}, 'client_gone', nameOfTurn(event.method, event.agent));
       case 'first-update': {
         const turn = work.get(event.id);
         if (turn) turn.span.events = [...turn.span.events, { name: 'first update', at: event.at }];
@@ -209,6 +226,8 @@ export function createTurnSpans({ sampler, randomId, onSpan }: TurnSpansOptions)
         return endStart(event.start, event.at);
       case 'agent-failed':
         return endStart(event.start, event.at, 'start_failed');
+      case 'agent-stopped':
+        return endStart(event.start, event.at, 'stopped');
       case 'decision':
         return decision(event);
       case 'tool':
@@ -225,6 +244,12 @@ export function createTurnSpans({ sampler, randomId, onSpan }: TurnSpansOptions)
     contextOf: (id) => work.get(id)?.span.context ?? tools.get(id)?.span.context,
   };
 }
+
+/** Two connections may have sessions with the same id. */
+const keyOf = (connection: string, session: string | undefined): string | undefined => session && `${connection}${session}`;
+
+const nameOfTurn = (method: string, agent: string | undefined): string | undefined =>
+  method === 'session/prompt' && agent !== undefined ? `invoke_agent ${agent}` : undefined;
 
 /** The same for all spans of a trace, in every process. */
 const isChosen = (traceId: string, ratio: number): boolean => Number.parseInt(traceId.slice(-13), 16) < ratio * 2 ** 52;

@@ -64,7 +64,7 @@ describe('the registry', () => {
 });
 
 describe('labels', () => {
-  const about = { at: 0, id: 'x', sessionId: 's', agent: 'claude', usage: undefined, reason: undefined, tookMs: 1000 };
+  const about = { id: 'x', sessionId: 's', agent: 'claude', usage: undefined, reason: undefined, tookMs: 1000 };
 
   test.each([
     ['session/new', 'session/new'],
@@ -90,8 +90,8 @@ describe('labels', () => {
   test('reasons of failures and surfaces of decisions are words of the program', () => {
     const registry = createRegistry();
     const count = countEvents(registry);
-    count({ type: 'agent-failed', at: 0, start: undefined, agent: 'claude', reason: 'AGENT_MISSING' });
-    count({ type: 'agent-failed', at: 0, start: undefined, agent: 'claude', reason: 'cat /etc/passwd: no' });
+    count({ type: 'agent-failed', start: undefined, agent: 'claude', reason: 'AGENT_MISSING' });
+    count({ type: 'agent-failed', start: undefined, agent: 'claude', reason: 'cat /etc/passwd: no' });
     expect(registry.series('agentFailures', 'claude', 'agent_missing').value).toBe(1);
     expect(registry.series('agentFailures', 'claude', 'other').value).toBe(1);
   });
@@ -99,9 +99,9 @@ describe('labels', () => {
   test('a start after a failure is a restart, the one after it is not', () => {
     const registry = createRegistry();
     const count = countEvents(registry);
-    const start = (n: number) => count({ type: 'agent-start', at: 0, start: n, agent: 'claude', transport: 'process', prefix: '' });
+    const start = (n: number) => count({ type: 'agent-start', start: n, agent: 'claude', transport: 'process' });
     start(0);
-    count({ type: 'agent-failed', at: 0, start: undefined, agent: 'claude', reason: 'exited' });
+    count({ type: 'agent-failed', start: undefined, agent: 'claude', reason: 'exited' });
     start(1);
     start(2);
     expect(registry.series('agentStarts', 'claude').value).toBe(3);

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import type { TelemetryEvent } from '../../../src/telemetry/events.ts';
+import type { EventOfConnection, Timed } from '../../../src/telemetry/events.ts';
 import { METRICS, type Metric, type MetricKey } from '../../../src/telemetry/metrics/definitions.ts';
 import { createRegistry } from '../../../src/telemetry/metrics/registry.ts';
 import { encodeMetrics, encodeSpans, otlpName } from '../../../src/telemetry/otlp/encode.ts';
@@ -45,7 +45,7 @@ function problems(value: unknown, type: string, at = type): string[] {
 }
 
 const AGENT = { agent: 'claude', sessionId: 'session-1' };
-const EVENTS: readonly TelemetryEvent[] = [
+const EVENTS: readonly (Timed & EventOfConnection)[] = [
   {
     ...{ type: 'request', at: 1000.25, id: '0/1', method: 'session/prompt', ...AGENT },
     parent: { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), isSampled: true, state: 'x=1' },
@@ -53,14 +53,12 @@ const EVENTS: readonly TelemetryEvent[] = [
   { type: 'first-update', at: 1001, id: '0/1', agent: 'claude', afterMs: 1 },
   { type: 'request', at: 1002, id: '0/2', method: 'session/prompt', ...AGENT, parent: undefined },
   { type: 'tool-call', at: 1003, session: 'session-1', toolCallId: 'call-1', kind: 'edit', status: 'failed' },
-  ...[1, 2].map(
-    (n): TelemetryEvent => ({
-      ...{ type: 'answer', at: 1010, id: `0/${n}`, method: 'session/prompt', ...AGENT, reason: undefined, tookMs: 10 },
-      ...(n === 1
-        ? { error: undefined, stopReason: 'end_turn', usage: { inputTokens: 5 } }
-        : { error: -32603, stopReason: undefined, usage: undefined }),
-    }),
-  ),
+  ...[1, 2].map((n): Timed & EventOfConnection => ({
+    ...{ type: 'answer', at: 1010, id: `0/${n}`, method: 'session/prompt', ...AGENT, reason: undefined, tookMs: 10 },
+    ...(n === 1
+      ? { error: undefined, stopReason: 'end_turn', usage: { inputTokens: 5 } }
+      : { error: -32603, stopReason: undefined, usage: undefined }),
+  })),
 ];
 
 test('spans are what OTLP says', () => {
@@ -70,8 +68,9 @@ test('spans are what OTLP says', () => {
     sampler: { ratio: 1, isParentBased: true },
     randomId: (bytes) => String(++id).padStart(bytes * 2, '0'),
     onSpan: (span) => spans.push(span),
+    onDropped: () => {},
   });
-  for (const event of EVENTS) machine.note(event);
+  for (const event of EVENTS) machine.note({ ...event, connection: '0/' });
   const payload = JSON.parse(JSON.stringify(encodeSpans(spans, { 'service.name': 'acp-switchboard' })));
   expect(problems(payload, 'ExportTraceServiceRequest')).toEqual([]);
   const [failed, first, second] = payload.resourceSpans[0].scopeSpans[0].spans;

@@ -3,7 +3,7 @@ import type { TraceContext } from '../events.ts';
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MAX_STATE = 512;
-/** A list of `key=value`; anything else is a text that somebody put there. */
+/** A list of `key=value`. Anything else may be a text. */
 const STATE = /^[a-z0-9][\w\-*/@]*=[!-+\--<>-~]{1,256}(?:,[a-z0-9][\w\-*/@]*=[!-+\--<>-~]{1,256})*$/;
 
 /** Undefined if it is not valid: the caller then begins a trace of its own. */

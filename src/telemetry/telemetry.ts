@@ -1,6 +1,6 @@
 // Telemetry of one process: metrics and traces from the events of all its connections. Nothing waits for it, and nothing here throws into a
 // frame's way.
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Emit } from './events.ts';
 import { countEvents } from './metrics/count-events.ts';
 import { type History, keepHistory } from './metrics/history.ts';
@@ -59,7 +59,8 @@ const now = (): number => performance.timeOrigin + performance.now();
 export function createTelemetry({ version, keepsHistory, redactions, redact, settings, report }: TelemetryOptions): Telemetry {
   const registry = createRegistry();
   const count = countEvents(registry);
-  const resource = withoutSecrets(settings.resource, redact, Object.keys(settings.resource));
+  // Without its own id, the numbers of several processes would be those of one.
+  const resource = { 'service.instance.id': randomUUID(), ...withoutSecrets(settings.resource, redact, Object.keys(settings.resource)) };
   const spans = settings.traces && exportSpans(settings.traces, resource, registry, redact, report);
   const pushed = settings.metrics && push(settings.metrics, resource, registry, report);
   const emit: Emit = (event) => {

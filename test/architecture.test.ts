@@ -71,7 +71,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'everything'>> = {
   processes: [], // starting and ending process trees
   demo: [], // an independent peer, written against the SDK
 };
-const PURE_ROOT_FILES = ['errors.ts', 'json-object.ts', 'control-characters.ts'];
+const PURE_ROOT_FILES = ['errors.ts', 'json-object.ts', 'json-nesting.ts', 'control-characters.ts'];
 const OPEN_TO_ALL = [...PURE_ROOT_FILES, 'fingerprint.ts', 'private-files.ts', 'serial-queue.ts'];
 /** The library. Only programs that embed us import it. */
 const LIBRARY = 'index.ts';

@@ -36,6 +36,15 @@ describe('without a policy', () => {
     expect(placed(made, 'write')).toEqual(['/p']);
     expect(placed(made, 'hide')).toEqual(['/state']);
   });
+  test('of our state, an agent that is installed there sees the installed programs, and another agent nothing', () => {
+    const files = { '/state/agents/store/abc/bin/agent': '', '/state/agents/installed/a.json': '' };
+    const made = profile(files, { program: ['/state/agents/store/abc/bin/agent'] });
+    expect(made.places.filter(({ path }) => path.startsWith('/state')).map(({ kind, path }) => `${kind} ${path}`)).toEqual([
+      'hide /state',
+      'read /state/agents/store',
+    ]);
+    expect(placed(profile(files), 'read')).not.toContain('/state/agents/store');
+  });
   test('credentials and secrets of the system are hidden', () => {
     const made = profile({ '/home/u/.ssh/id': '', '/home/u/.netrc': '', '/etc/shadow': '' });
     expect(placed(made, 'hide')).toEqual(['/etc/shadow', '/home/u/.netrc', '/home/u/.ssh', '/state']);

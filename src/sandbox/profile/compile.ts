@@ -94,6 +94,9 @@ export function compile(input: CompileInput, disk: Disk): Profile | Uncompilable
     "another agent's state",
   );
   hide([input.stateDir], "switchboard's state");
+  // Agents that switchboard has installed are in its state directory. Programs are no secrets.
+  const installed = disk.real(path.join(input.stateDir, 'agents', 'store'));
+  if (installed !== undefined && input.program.some((one) => isWithin(installed, one))) put('read', installed, 'its program');
   // A process that serves no session sees no project, and nobody has looked for secrets in one.
   const start = disk.real(input.cwd);
   const isNeeded = (directory: string) => [home, ...input.program].some((one) => one !== undefined && isWithin(directory, one));

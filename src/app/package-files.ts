@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Catalogue, readCatalogue } from '../agents/catalogue.ts';
+import { type Catalogue, catalogueDate, readCatalogue } from '../agents/catalogue.ts';
 
 /** The path of a file of the package, such as `config/agent-catalog.json`. */
 export function packageFile(...parts: readonly string[]): string {
@@ -19,3 +19,6 @@ export const VERSION: string = process.env.SWITCHBOARD_VERSION ?? '0.0.0';
 
 /** The agents that this version knows. */
 export const bundledCatalogue = (): Catalogue => readCatalogue(packageFile('config', 'agent-catalog.json'));
+
+/** When they were last checked. */
+export const bundledDate = (): string => catalogueDate(packageFile('config', 'agent-catalog.json'));

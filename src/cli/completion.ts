@@ -84,7 +84,8 @@ async function candidates(program: Command, before: readonly string[], typed: st
 async function operandsOf(words: string): Promise<readonly string[]> {
   if (words === 'connect' || words === 'disconnect') return EDITORS.map(({ id }) => id);
   if (words === 'agents add') return bundledCatalogue().map(({ id }) => id);
-  if (words === 'agents test' || words === 'agents remove' || words === 'auth') return agentNames();
+  if (words === 'agents test' || words === 'agents remove' || words === 'agents update' || words === 'agents rollback' || words === 'auth')
+    return agentNames();
   if (words === 'completion') return SHELLS;
   if (/^changes (?:list|show|apply|drop)$/.test(words)) return sessionsWithChanges();
   return words === 'policy check' || words === 'policy test' ? PRESETS : [];

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import { SetupFailure } from '../app/api.ts';
 import type { Redactor } from '../redaction/redact.ts';
+import { RegistryError } from '../registry/registry-error.ts';
 
 /** Why a command failed: the exit code, the message, and what to do next. */
 export class CommandFailure extends Error {
@@ -18,6 +19,9 @@ export class CommandFailure extends Error {
   }
 }
 
+const FAILED = 1;
+const NOT_FOUND = 4;
+
 /** Exit codes for failures during setup. */
 const EXIT_CODES: Readonly<Record<SetupFailure['code'], number>> = {
   CONFIG_INVALID: 6,
@@ -27,13 +31,14 @@ const EXIT_CODES: Readonly<Record<SetupFailure['code'], number>> = {
   LOOP: 1,
 };
 
-/** Converts a SetupFailure to a CommandFailure; returns other errors unchanged. */
+/** Converts a failure with a known cause to a CommandFailure; returns other errors unchanged. */
 export function asCommandFailure(error: unknown): unknown {
+  if (error instanceof RegistryError)
+    return new CommandFailure(error.code === 'NOT_INSTALLABLE' ? NOT_FOUND : FAILED, error.message, error.next, error.code);
   return error instanceof SetupFailure ? new CommandFailure(EXIT_CODES[error.code], error.message, error.hint) : error;
 }
 
 // Uncaught errors. Their messages may quote traffic, so they are redacted.
-const FAILED = 1;
 const STDERR = 2;
 
 /** The message and advice for an unexpected error. */

@@ -23,7 +23,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     connect: 'add switchboard to an editor',
     disconnect: 'remove switchboard from an editor',
     import: 'import the agents of your editors',
-    agents: 'list, test, add and remove agents',
+    agents: 'list, test, find, add, update and remove agents',
     auth: 'log in to an agent',
     token: 'create, list and revoke access tokens',
   },

@@ -6,6 +6,7 @@ import { LEVELS } from '../store/defaults.ts';
 import type { AcpOptions } from './acp.ts';
 import type { AgentsFlags } from './agents/agents.ts';
 import type { LoginFlags } from './agents/auth.ts';
+import { addAgentCommands } from './agents/commands.ts';
 import type { DemoFlags } from './demo/demo.ts';
 import { CommandFailure } from './failure.ts';
 import { formatUsageErrors, groupCommands } from './help.ts';
@@ -18,7 +19,7 @@ import type { ConfigFlags } from './resolve-config.ts';
 import { addCompareCommand, addRunCommand } from './run/commands.ts';
 import type { ServeOptions } from './serve/serve.ts';
 import type { TokenFlags } from './serve/token.ts';
-import { addAgentEditing, addConfigShowing, addSetupCommands } from './setup/commands.ts';
+import { addConfigShowing, addSetupCommands } from './setup/commands.ts';
 
 const EXIT = { usage: 2 } as const;
 const DEBUG = '--debug';
@@ -135,7 +136,7 @@ function addMcpCommands(program: Command, finish: (code: number) => void): void 
 function addAgentsCommands(program: Command, agentArgs: readonly string[], finish: (code: number) => void): void {
   const agents = program
     .command('agents')
-    .description('List, test, add and remove agents')
+    .description('List, test, find, add, update and remove agents')
     .addHelpText('after', example('switchboard agents test'));
   configOption(agents.command('list'))
     .description('List the configured agents and their running processes; * marks the default')
@@ -158,7 +159,7 @@ function addAgentsCommands(program: Command, agentArgs: readonly string[], finis
     .action(async (name: string | undefined, _: AgentsFlags, command: Command) => {
       finish(await (await import('./agents/test-agents.ts')).testAgents(name, command.optsWithGlobals()));
     });
-  addAgentEditing(agents, agentArgs, finish);
+  addAgentCommands(agents, agentArgs, finish);
 }
 
 function addDaemonCommands(serve: Command, finish: (code: number) => void): void {

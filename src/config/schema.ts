@@ -113,6 +113,17 @@ export const configSchema = z
       .describe('What agents may do: a policy file (relative to this file), the name of a preset, or an inline policy.'),
     log: logOptions.describe('The frame log, and messages on stderr.'),
     store: storeOptions.describe('Stored session data.'),
+    registry: z
+      .strictObject({
+        url: z
+          .string()
+          .regex(/^(?:https:\/\/|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?=[:/]))[^\s@]+$/)
+          .describe(
+            'The address of its index: https, or http on this machine. With it, only agents that this registry lists can be installed. Default: the public registry of the protocol.',
+          ),
+      })
+      .partial()
+      .describe('Where `switchboard agents` finds agents to install. Only your own configuration can set it. See docs/agents.md.'),
     telemetry: telemetryOptions.describe('Metrics and traces; see docs/telemetry.md.'),
     host_tools: hostToolsOptions,
     mcp_servers: z.array(mcpServerOptions).describe('MCP servers whose tools every agent gets.'),

@@ -17,8 +17,8 @@ export type Index = RegistryIndex & {
 };
 
 export type IndexCache = {
-  /** From the registry; the cache is used if it is younger than `maxAgeMs`. Throws if the registry cannot be reached. */
-  fresh(maxAgeMs: number): Promise<Index>;
+  /** As the registry has it now. Throws if it cannot be reached. */
+  fresh(): Promise<Index>;
   /** What is here, whatever its age. */
   cached(): Index | undefined;
 };
@@ -55,10 +55,8 @@ export function createIndexCache(stateDir: string, url: string, now: () => numbe
       const known = read();
       return known && { ...known.index, url, at: new Date(known.at), from: 'cached' };
     },
-    async fresh(maxAgeMs) {
+    async fresh() {
       const known = read();
-      if (known && now() - known.at >= 0 && now() - known.at < maxAgeMs)
-        return { ...known.index, url, at: new Date(known.at), from: 'cached' };
       const headers = { accept: 'application/json', ...(known?.etag !== undefined && { 'if-none-match': known.etag }) };
       const { status, etag, body } = await fetchSafely(url, { maxBytes: MAX_BYTES, isLocal: isLocalRegistry(url), headers });
       const chunks: Buffer[] = [];

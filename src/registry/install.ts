@@ -1,7 +1,7 @@
 // Installs what a plan says into the store. Nothing becomes visible before it is complete and verified.
 import { type DownloadOptions, downloadBinary, refuseUnverified } from './download.ts';
 import { installPackage, type Run } from './packages.ts';
-import { isLocalRegistry, type Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
 import type { Installed } from './records.ts';
 import { RegistryError } from './registry-error.ts';
 import type { Store } from './store.ts';
@@ -9,7 +9,8 @@ import type { Store } from './store.ts';
 export type InstallOptions = {
   readonly store: Store;
   readonly run: Run;
-  readonly registry: string;
+  /** The index comes from this machine, and may name addresses on it. */
+  readonly isLocal: boolean;
   readonly platform: NodeJS.Platform;
   readonly allowScripts: boolean;
   readonly allowUnverified: boolean;
@@ -57,8 +58,7 @@ async function fill(
       ...{ verifiedBy: 'packages' as const, withScripts: options.allowScripts, mayLinkOut: source.kind === 'uvx' },
     };
   }
-  const isLocal = isLocalRegistry(options.registry);
-  const { allowUnverified, onProgress } = options;
+  const { allowUnverified, isLocal, onProgress } = options;
   const { sha256, program } = await downloadBinary(source, staged, { allowUnverified, isLocal, ...(onProgress && { onProgress }) });
   const seen = pinnedFor(source.url, options.present);
   if (source.sha256 === undefined && seen !== undefined && seen !== sha256)

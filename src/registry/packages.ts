@@ -33,8 +33,8 @@ export const installPackage = (source: Package, folder: string, options: Options
 
 async function installNpm(source: Package, folder: string, options: Options): Promise<PackageInstall> {
   const wanted = source.wanted === undefined ? source.package : `${source.package}@${source.wanted}`;
-  // Without it, npm looks for a project above.
-  writeFileSync(path.join(folder, 'package.json'), '{ "private": true }\n');
+  // Without it, npm looks for a project above. Without a name, npm writes that of the folder into its lock file.
+  writeFileSync(path.join(folder, 'package.json'), '{ "name": "installed", "private": true }\n');
   const flags = [
     '--save-exact',
     '--no-audit',

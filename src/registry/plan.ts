@@ -186,5 +186,5 @@ export function urlProblem(given: string, isLocal: boolean): string | undefined 
 export const isLocalRegistry = (url: string): boolean => LOOPBACK.test(new URL(url).hostname);
 
 function unavailable(id: string, why: string, next: string): RegistryError {
-  return new RegistryError('AGENT_UNAVAILABLE', `"${id}" cannot be installed: ${why}`, next);
+  return new RegistryError('NOT_INSTALLABLE', `"${id}" cannot be installed: ${why}`, next);
 }

@@ -15,7 +15,7 @@ export class RegistryError extends Error {
 export type RegistryCode =
   | 'REGISTRY_UNREACHABLE'
   | 'REGISTRY_INVALID'
-  | 'AGENT_UNAVAILABLE'
+  | 'NOT_INSTALLABLE'
   | 'UNVERIFIED'
   | 'CHECKSUM'
   | 'ARCHIVE_UNSAFE'

@@ -1,7 +1,6 @@
 // The start command of a catalogue agent: the installed program, or else the runner that fetches it.
-import path from 'node:path';
 import { type CatalogueAgent, packageName, programOf, suitsNode } from '../agents/catalogue.ts';
-import { type Around, findProgram, isNodeScript, packageOf, readPackage } from './find-program.ts';
+import { type Around, findProgram, isNodeScript, packageOf } from './find-program.ts';
 
 export type Start = { readonly command: string; readonly args: readonly string[]; readonly env?: Readonly<Record<string, string>> };
 
@@ -15,14 +14,9 @@ export type Resolution = Start & {
 export type Here = Around & {
   /** The Node that runs scripts. */
   readonly node: { readonly path: string; readonly version: string };
-  /** Where `agents add --install` installs packages. */
-  readonly installDir: string;
+  /** The agents that switchboard has installed, by their ids. */
+  readonly installed?: ReadonlyMap<string, Start>;
 };
-
-/** The folder for an agent's package that switchboard installs. */
-export function installFolder({ id, version }: CatalogueAgent, { installDir }: Here): string {
-  return path.join(installDir, `${id}@${version}`);
-}
 
 export function resolveStart(agent: CatalogueAgent, here: Here): Resolution {
   const { npx, uvx } = agent.distribution;
@@ -30,7 +24,9 @@ export function resolveStart(agent: CatalogueAgent, here: Here): Resolution {
   const env = distribution?.env;
   const args = distribution?.args ?? [];
   const extra = env === undefined ? {} : { env };
-  const program = (npx && ownInstall(agent, here)) ?? onPath(agent, here);
+  const installed = here.installed?.get(agent.id);
+  if (installed) return { ...installed, how: 'direct', warnings: [] };
+  const program = onPath(agent, here);
   if (program !== undefined) {
     const needsNode = isNodeScript(program);
     const start = needsNode ? { command: here.node.path, args: [program, ...args] } : { command: program, args };
@@ -56,15 +52,6 @@ function onPath(agent: CatalogueAgent, here: Here): string | undefined {
   // A program of the same name from another package is not the agent; a program without a package may be (a native build).
   const owner = program && agent.distribution.npx && packageOf(program);
   return owner && owner.name !== packageName(agent.distribution.npx?.package ?? '') ? undefined : program;
-}
-
-function ownInstall(agent: CatalogueAgent, here: Here): string | undefined {
-  const name = packageName(agent.distribution.npx?.package ?? '');
-  const folder = path.join(installFolder(agent, here), 'node_modules', name);
-  const { bin } = readPackage(folder) ?? {};
-  const bins = typeof bin === 'string' ? { [name.split('/').at(-1) ?? name]: bin } : (bin ?? {});
-  const script = bins[programOf(agent) ?? ''] ?? bins[name.split('/').at(-1) ?? ''] ?? Object.values(bins)[0];
-  return script === undefined ? undefined : findProgram(path.join(folder, script), here);
 }
 
 function otherVersion({ version, distribution }: CatalogueAgent, program: string): string[] {

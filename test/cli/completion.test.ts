@@ -8,7 +8,7 @@ const AGENTS = { agent_servers: { alpha: { command: 'a' }, beta: { command: 'b' 
 
 test.each([
   { words: ['co'], offers: ['compare', 'connect', 'config', 'completion'] },
-  { words: ['agents', ''], offers: ['list', 'test', 'add', 'remove'] },
+  { words: ['agents', ''], offers: ['list', 'test', 'search', 'add', 'update', 'rollback', 'remove'] },
   { words: ['agents', 'add', 'cl'], offers: ['claude-agent', 'cline'] },
   { words: ['agents', 'test', ''], offers: ['alpha', 'beta'] },
   { words: ['acp', '--agent', 'b'], offers: ['beta'] },

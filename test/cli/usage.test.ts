@@ -58,8 +58,8 @@ test.each([
 
 test.each([
   { words: 'agents test skecher', code: 4, meant: 'sketcher' },
-  { words: 'agents add gemni', code: 4, meant: 'gemini' },
-  { words: 'agents add claude', code: 4, meant: 'claude-agent' },
+  { words: 'agents add gemni --offline', code: 4, meant: 'gemini' },
+  { words: 'agents add claude --offline', code: 4, meant: 'claude-agent' },
   { words: 'auth skecher', code: 4, meant: 'sketcher' },
   { words: 'connect zde', code: 2, meant: 'zed' },
   { words: 'disconnect jetbrain', code: 2, meant: 'jetbrains' },

@@ -47,7 +47,7 @@ function optionsIn(dir: string, more: Partial<InstallOptions> = {}): InstallOpti
   return {
     store: createStore(dir),
     run,
-    registry: 'http://127.0.0.1/',
+    isLocal: true,
     platform: 'linux',
     allowScripts: false,
     allowUnverified: false,

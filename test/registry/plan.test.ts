@@ -109,7 +109,7 @@ test('--from chooses the distribution, --preview the preview, and a version an o
     { platform: 'aix' as const, from: 'binary' as const },
     { preview: true, version: '1.0.0' },
   ])
-    expect(() => planInstall(agent, { ...LINUX, ...wishes })).toThrow(expect.objectContaining({ code: 'AGENT_UNAVAILABLE' }));
+    expect(() => planInstall(agent, { ...LINUX, ...wishes })).toThrow(expect.objectContaining({ code: 'NOT_INSTALLABLE' }));
   expect(() => planInstall(agentOf(binary()), { ...LINUX, version: '9' })).toThrow('no version 9');
   expect(() => planInstall(agentOf(binary()), { ...LINUX, preview: true })).toThrow('no preview');
 });
@@ -152,7 +152,7 @@ test.each([
   ['a target of the prototype', { binary: { constructor: { archive: 'https://x.example/a.zip', cmd: 'a' } } }],
 ])('%s is refused', (_, distribution) => {
   expect(() => planInstall(agentOf(distribution), LINUX)).toThrow(
-    expect.objectContaining({ code: 'AGENT_UNAVAILABLE', next: expect.any(String) }),
+    expect.objectContaining({ code: 'NOT_INSTALLABLE', next: expect.any(String) }),
   );
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { agentBehind, type CatalogueAgent, findAgent, packageName, suitsNode } from '../../src/agents/catalogue.ts';
 import { type Here, resolveStart } from '../../src/setup/start-command.ts';
 
-const here: Here = { env: { PATH: '/nowhere' }, platform: 'linux', node: { path: '/n/node', version: 'v20.20.2' }, installDir: '/nowhere' };
+const here: Here = { env: { PATH: '/nowhere' }, platform: 'linux', node: { path: '/n/node', version: 'v20.20.2' } };
 const agent = (more: Partial<CatalogueAgent>): CatalogueAgent => ({
   id: 'one-agent',
   name: 'One',

@@ -13,7 +13,7 @@ import type { ConfigFlags } from '../resolve-config.ts';
 import { clientNamed, openEditor } from '../setup/connect.ts';
 import { type ChangeFlags, confirmChanges, makeChange, printChange, say } from '../setup/show-change.ts';
 import { openUserConfig, refuseWorse } from '../setup/user-config.ts';
-import { here } from './edit-agents.ts';
+import { hereWithInstalled } from './catalogue-entry.ts';
 
 export type ImportFlags = ConfigFlags & ChangeFlags & { readonly from?: string; readonly file?: string };
 
@@ -21,7 +21,7 @@ export async function importCommand(flags: ImportFlags): Promise<number> {
   const { files, warnings: unreadable } =
     flags.from === undefined ? await editorsHere() : { files: await named(flags.from, flags), warnings: [] };
   const config = await openUserConfig(flags);
-  const { taken, left } = takeOver(files, config.agents, bundledCatalogue(), here());
+  const { taken, left } = takeOver(files, config.agents, bundledCatalogue(), hereWithInstalled());
   const found = { taken: withOneEnabled(taken, config.agents), left };
   const edited = found.taken.length === 0 ? config.text : withTaken(config.base, found.taken);
   if (edited !== config.text) refuseWorse(config, edited);

@@ -1,8 +1,7 @@
 // Checks switchboard itself: the Node version, the installation, the clock, the age of the agent catalogue.
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { catalogueDate } from '../../agents/catalogue.ts';
-import { packageFile } from '../../app/package-files.ts';
+import { bundledDate, packageFile } from '../../app/package-files.ts';
 import { readPackage } from '../../setup/find-program.ts';
 import { temporaryInstall } from '../setup/connect.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
@@ -11,8 +10,7 @@ const DAY_MS = 86_400_000;
 const CATALOGUE_DAYS = 180;
 
 export function checkProgram(): Finding[] {
-  const date = catalogueDate(packageFile('config', 'agent-catalog.json'));
-  return [checkNode(process.version), checkPlace(), checkClock(Date.now()), checkCatalogue(date, Date.now())];
+  return [checkNode(process.version), checkPlace(), checkClock(Date.now()), checkCatalogue(bundledDate(), Date.now())];
 }
 
 /** Agents release a version every few weeks, and change their name now and then. */
@@ -23,7 +21,7 @@ export function checkCatalogue(date: string, now: number): Finding {
     'catalogue',
     `the agent catalogue is ${days} days old`,
     'agents added from it may be outdated',
-    'update switchboard, then run: switchboard agents add ID --install --force',
+    'update switchboard; agents from the registry: switchboard agents update',
   );
 }
 

@@ -11,6 +11,7 @@ import { createPaint } from '../run/paint.ts';
 import { checkAgents } from './check-agents.ts';
 import { checkConfig } from './check-config.ts';
 import { checkEditors } from './check-editors.ts';
+import { checkInstalled } from './check-installed.ts';
 import { checkProgram } from './check-program.ts';
 import { checkSandbox } from './check-sandbox.ts';
 import { checkState } from './check-state.ts';
@@ -36,6 +37,7 @@ async function check(flags: DoctorFlags, launch: Launch): Promise<readonly Findi
     ...checkProgram(),
     ...ofConfig,
     ...(loaded ? await checkAgents(loaded.config, bundledCatalogue(), here, start) : []),
+    ...(loaded ? await checkInstalled(loaded, here.stateDir) : []),
     ...(await checkSandbox(loaded?.config, sandbox, here.stateDir)),
     ...(await checkEditors(placesHere())),
     ...(await checkTelemetry(loaded?.config.telemetry, here.env)),

@@ -1,18 +1,14 @@
 // The commands for setup. Each command's code is loaded when the command runs.
 import type { Command } from 'commander';
-import type { AddFlags } from '../agents/edit-agents.ts';
 import type { ImportFlags } from '../agents/import-agents.ts';
 import type { DoctorFlags } from '../doctor/doctor.ts';
-import type { ConfigFlags } from '../resolve-config.ts';
-import { collect } from '../run/commands.ts';
 import type { ConnectFlags } from './connect.ts';
 import type { InitFlags } from './init.ts';
-import type { ChangeFlags } from './show-change.ts';
 import type { ShowFlags } from './show-config.ts';
 
 type Finish = (code: number) => void;
 
-const example = (line: string): string => `\nExample:\n  ${line}`;
+export const example = (line: string): string => `\nExample:\n  ${line}`;
 
 /** Options of every command that edits a file. */
 function changing(command: Command): Command {
@@ -20,39 +16,12 @@ function changing(command: Command): Command {
 }
 
 /** Also for commands that edit files of other programs, or much at once: at a terminal they ask first. */
-function asking(command: Command): Command {
+export function asking(command: Command): Command {
   return changing(command).option('--yes', 'write without asking');
 }
 
-function ownConfig(command: Command): Command {
+export function ownConfig(command: Command): Command {
   return command.option('--config <file>', 'edit this configuration (default: your own)');
-}
-
-/** `agents add` and `agents remove`. `args` holds the words after `--`. */
-export function addAgentEditing(agents: Command, args: readonly string[], finish: Finish): void {
-  asking(ownConfig(agents.command('add')))
-    .description('Add an agent to your configuration, from the bundled catalogue or by its command')
-    .argument('[id]', 'the id in the catalogue, or the agent name with --command; without it, list the catalogue')
-    .option('--command <program>', 'the program to start; put its arguments after --')
-    .option('--name <name>', 'the agent name (default: its id)')
-    .option('--env <variable>', 'NAME: read from the environment at start; NAME=VALUE: only for values that are not secret', collect)
-    .option('--install', 'install the npm package now, so that starting the agent needs no network')
-    .option('--force', 'replace an existing agent of that name')
-    .addHelpText(
-      'after',
-      `${example('switchboard agents add claude-agent --dry-run')}\n  switchboard agents add mine --command our-agent -- --acp`,
-    )
-    .action(async (id: string | undefined, _: AddFlags, command: Command) => {
-      const { addAgent, listCatalogue } = await import('../agents/edit-agents.ts');
-      finish(await (id === undefined ? listCatalogue(command.optsWithGlobals()) : addAgent(id, args, command.optsWithGlobals())));
-    });
-  asking(ownConfig(agents.command('remove')))
-    .description('Remove an agent from your configuration')
-    .argument('<name>', 'the agent name')
-    .addHelpText('after', example('switchboard agents remove gemini --dry-run'))
-    .action(async (name: string, _: ConfigFlags & ChangeFlags, command: Command) => {
-      finish(await (await import('../agents/edit-agents.ts')).removeAgent(name, command.optsWithGlobals()));
-    });
 }
 
 /** `config show` and `config schema`. */

@@ -8,7 +8,7 @@ import { NotAnObject, withProperty } from '../../setup/edit-jsonc.ts';
 import { EDITORS, type Editor, placesHere } from '../../setup/editors.ts';
 import { type TakenOver, takeOver, withOneEnabled } from '../../setup/import-agents.ts';
 import { editorsInUse, installedAgents } from '../../setup/survey.ts';
-import { fromCatalogue, here } from '../agents/edit-agents.ts';
+import { fromCatalogue, hereWithInstalled } from '../agents/catalogue-entry.ts';
 import { editorsHere, warningsOf, withTaken } from '../agents/import-agents.ts';
 import { CommandFailure } from '../failure.ts';
 import { notice } from '../output.ts';
@@ -79,7 +79,7 @@ export async function initCommand(flags: InitFlags): Promise<number> {
 async function lookAround(flags: InitFlags): Promise<Survey> {
   const config = await openUserConfig(flags);
   const catalogue = bundledCatalogue();
-  const around = here();
+  const around = hereWithInstalled();
   const installed = new Set(installedAgents(catalogue, around).map(({ id }) => id));
   const { files, warnings } = flags.import === false ? { files: [], warnings: [] } : await editorsHere();
   return {

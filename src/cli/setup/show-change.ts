@@ -38,11 +38,17 @@ export async function confirmChanges(planned: readonly Planned[], { yes, dryRun,
   const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
   if (yes || dryRun || json || !isTerminal || changed.length === 0) return false;
   for (const { file, text } of changed) printDiff(file.file, unified(file.text, text));
-  const { confirm, isCancel } = await import('@clack/prompts');
-  const answer = await confirm({ message: changed.length === 1 ? 'Write this change?' : 'Write these changes?' });
-  if (isCancel(answer)) throw new CommandFailure(INTERRUPTED, 'interrupted: nothing was written');
-  if (!answer) throw new CommandFailure(FAILED, 'nothing was written', 'to write without being asked, use --yes');
+  await confirmOrStop(changed.length === 1 ? 'Write this change?' : 'Write these changes?', 'nothing was written', {});
   return true;
+}
+
+/** At a terminal, asks; throws unless the user agrees. */
+export async function confirmOrStop(message: string, otherwise: string, { yes, json }: ChangeFlags): Promise<void> {
+  if (yes || json || process.stdin.isTTY !== true || process.stdout.isTTY !== true) return;
+  const { confirm, isCancel } = await import('@clack/prompts');
+  const answer = await confirm({ message });
+  if (isCancel(answer)) throw new CommandFailure(INTERRUPTED, `interrupted: ${otherwise}`);
+  if (!answer) throw new CommandFailure(FAILED, otherwise, 'to go on without being asked, use --yes');
 }
 
 /** Describes the change for people. */
@@ -55,7 +61,7 @@ export function printChange({ file, changed, dryRun, backup, diff }: Change, isS
   else say(`Written${where}.`);
 }
 
-function printDiff(file: string, diff: string): void {
+export function printDiff(file: string, diff: string): void {
   const paint = createPaint(process.stdout.isTTY === true, process.env);
   const colour = { '+': paint.green, '-': paint.red, '@': paint.cyan, ' ': paint.dim };
   say(`${file}:`);

@@ -21,6 +21,8 @@ export type UserConfig = EditableFile & {
   readonly hasPolicy: boolean;
   readonly hasDefault: boolean;
   readonly isNew: boolean;
+  /** `registry.url`: only the user's own file chooses where programs come from. */
+  readonly registryUrl: string | undefined;
 };
 
 /** The initial content of a new file. */
@@ -35,8 +37,17 @@ export async function openUserConfig(flags: ConfigFlags): Promise<UserConfig> {
   const base = isNew ? freshConfig() : found.text;
   const document = parseDocument(found.file, base);
   if (document.problems.length > 0) throw new ConfigError(document.problems);
-  const { agent_servers, policy, default_agent } = fields(document.value);
-  return { ...found, base, agents: fields(agent_servers), hasPolicy: policy !== undefined, hasDefault: default_agent !== undefined, isNew };
+  const { agent_servers, policy, default_agent, registry } = fields(document.value);
+  const { url } = fields(registry);
+  return {
+    ...found,
+    base,
+    agents: fields(agent_servers),
+    hasPolicy: policy !== undefined,
+    hasDefault: default_agent !== undefined,
+    isNew,
+    registryUrl: typeof url === 'string' ? url : undefined,
+  };
 }
 
 /** An edit must not add problems; existing problems are not reported here. */

@@ -85,6 +85,18 @@ test('a zip whose program is not marked as one, and a single program', async () 
   }
 });
 
+test('a tar.bz2 archive', async () => {
+  // Made by Python's tarfile and bz2, with the same program.
+  const archive = Buffer.from(
+    'QlpoOTFBWSZTWTSx30UAAH1bgMqSaAD6gAgAeuWeAAgIIAB1DSNQGjENGnqGmmQSVNA0AMgAyH0bRiEFMyEIyg5pJW2hAiQIdSjMfo9vY+oWCgQRZCJpwt6QuvJOVBzYw98ptOYxpQdmbPmOq9tXJIPxdyRThQkDSx30UA==',
+    'base64',
+  );
+  const server = await serve({ '/a.tar.bz2': archive });
+  const options = optionsIn(state());
+  const { folder, program } = await install(binaryOf(`${server.url}/a.tar.bz2`, { sha256: sha256(archive) }), options);
+  expect(readFileSync(path.join(options.store.folder(folder), program), 'utf8')).toBe(SCRIPT);
+});
+
 test('without a checksum nothing is fetched, unless that is allowed; then what came is pinned', async () => {
   const server = await serve({ '/a.tar.gz': GOOD });
   const dir = state();

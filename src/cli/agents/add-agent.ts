@@ -33,7 +33,7 @@ export type AddFlags = ConfigFlags &
     readonly env?: readonly string[];
     /** `true`: an own copy, even if the agent is on PATH. `false`: npx or uvx fetch it when it starts. */
     readonly install?: boolean;
-    readonly from?: string;
+    readonly from?: Source['kind'];
     readonly preview?: boolean;
     readonly force?: boolean;
   };
@@ -84,7 +84,14 @@ async function installAndWrite(
   if (present && isWhole && !flags.force) return writeEntry(config, name, { entry: entryOf(present, args, flags), warnings: notes }, flags);
   if (config.agents[name] !== undefined && !flags.force) throw alreadyExists(name);
   refuseBeforeAsking(plan, flags);
-  if (!flags.json) say(`${plan.id} is installed from the registry:\n${indented(describePlan(plan))}`);
+  if (!flags.json)
+    for (const line of [
+      `${plan.id} is installed from the registry:`,
+      ...describePlan(plan)
+        .split('\n')
+        .map((one) => `  ${one}`),
+    ])
+      say(line);
   if (flags.dryRun) {
     if (flags.json) printData({ name, plan, changed: true, dryRun: true }, notes);
     else say('Nothing was installed (--dry-run).');
@@ -161,15 +168,9 @@ export function parseId(given: string): [id: string, version: string | undefined
   return at === -1 ? [given, undefined] : [given.slice(0, at), given.slice(at + 1)];
 }
 
-const indented = (text: string): string => text.replace(/^/gm, '  ');
-
-const KINDS: readonly string[] = ['npx', 'uvx', 'binary'] satisfies readonly Source['kind'][];
-
 function kindOf({ from, install }: AddFlags): Source['kind'] | undefined {
-  if (from === undefined) return undefined;
-  if (!KINDS.includes(from)) throw new CommandFailure(2, `invalid value "${from}" for --from`, `use one of ${KINDS.join(', ')}`);
   if (install === false && from === 'binary') throw new CommandFailure(2, '--no-install works with npx and uvx only');
-  return from as Source['kind'];
+  return from;
 }
 
 function refuseSecrets(args: readonly string[]): void {

@@ -1,5 +1,5 @@
 // The commands that change the agents of a configuration. Each command's code is loaded when the command runs.
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ConfigFlags } from '../resolve-config.ts';
 import { collect } from '../run/commands.ts';
 import { asking, example, ownConfig } from '../setup/commands.ts';
@@ -66,7 +66,7 @@ function addAdding(agents: Command, args: readonly string[], finish: Finish): vo
     .option('--env <variable>', 'NAME: read from the environment at start; NAME=VALUE: only for values that are not secret', collect)
     .option('--install', 'install an own copy, even if the agent is on your PATH')
     .option('--no-install', 'install nothing: npx or uvx fetch the agent when it starts')
-    .option('--from <kind>', 'npx, uvx or binary, for agents that come in several ways')
+    .addOption(new Option('--from <kind>', 'for agents that come in several ways').choices(['npx', 'uvx', 'binary']))
     .option('--preview', 'the preview version')
     .option('--force', 'replace an existing agent of that name')
     .addHelpText(

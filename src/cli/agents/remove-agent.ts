@@ -25,6 +25,12 @@ export async function removeAgent(name: string, flags: ConfigFlags & ChangeFlags
     const hint = didYouMean(name, names) ?? (names.length > 0 ? `agents: ${names.join(', ')}` : 'it has no agents');
     throw new CommandFailure(4, `${config.file} has no agent "${name}"`, hint);
   }
+  if (isConfigured && names.length === 1)
+    throw new CommandFailure(
+      6,
+      `"${name}" is the only agent in ${config.file}, and a configuration needs one`,
+      'add another agent first, or delete the file',
+    );
   const edited = isConfigured ? withoutProperty(config.base, ['agent_servers', name], isOurNote) : config.text;
   if (isConfigured) refuseWorse(config, edited);
   const planned = { file: config, text: edited };

@@ -36,7 +36,7 @@ test('an npm package is installed at its exact version, runs without npx, is upd
   const home = createHome();
   const { run, config, audit, list, folders, json, state, env } = await startRegistry(home);
   const added = await run('add', 'one', '--env', 'MINE=1', '--', '--own');
-  expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining('npm package: @x/one, version 1.0.0') });
+  expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining('\n  npm package: @x/one, version 1.0.0\n') });
   const [first] = folders();
   const script = (folder: string | undefined) => path.join(state, 'agents/store', folder ?? '', 'node_modules/.bin/one-agent');
   expect(config().one).toEqual({ label: 'One Agent', command: process.execPath, args: [script(first), '--own'], env: { MINE: '1' } });
@@ -117,6 +117,17 @@ test('an update neither goes back by itself nor overwrites what the user changed
   expect(config().one.command).toBe('/my/wrapper');
   expect(await run('update', 'nothing')).toMatchObject({ code: 4, stderr: expect.stringContaining('installed: one') });
   expect(await run('rollback', 'one', '--yes')).toMatchObject({ code: 4, stderr: expect.stringContaining('no version before') });
+}, 30_000);
+
+test('an update that only changes the arguments can be rolled back, though both versions share a folder', async () => {
+  const home = createHome();
+  const { run, list, config, folders } = await startRegistry(home);
+  await run('add', 'one');
+  list(npx('1.0.0', { args: ['--acp'] }));
+  await run('update', '--yes');
+  expect({ last: config().one.args.at(-1), folders: folders().length }).toEqual({ last: '--acp', folders: 1 });
+  await run('rollback', 'one', '--yes');
+  expect({ args: config().one.args.length, folders: folders().length }).toEqual({ args: 1, folders: 1 });
 }, 30_000);
 
 test('two agents share a folder of the same content, and removing one keeps it for the other', async () => {

@@ -1,6 +1,7 @@
 // The entry of an installed agent in the configuration: made from an installation, and moved from one to another. What the user added stays.
 import { isDeepStrictEqual } from 'node:util';
 import { fields } from '../../../json-object.ts';
+import { describePlan } from '../../../registry/describe.ts';
 import type { Installed, InstallRecord, Records } from '../../../registry/records.ts';
 import type { Store } from '../../../registry/store.ts';
 import { withoutProperty, withProperty } from '../../../setup/edit-jsonc.ts';
@@ -43,9 +44,10 @@ export function removeUnused(folders: readonly (Installed | undefined)[], record
   for (const one of folders) if (one !== undefined && !used.has(one.folder)) store.remove(one.folder);
 }
 
-/** The new installation is the current one, and the present one is kept. Two of the same folder are one. */
+/** The new installation is the current one, and the present one is kept, unless it is the same once more. */
 export function recordAfter(record: InstallRecord | undefined, next: Omit<InstallRecord, 'previous'>): InstallRecord {
   const present = record?.current;
-  const isSame = present?.folder === next.current.folder;
+  const isSame =
+    present !== undefined && present.folder === next.current.folder && describePlan(present.plan) === describePlan(next.current.plan);
   return { ...next, previous: isSame ? record?.previous : present };
 }

@@ -183,12 +183,12 @@ test.runIf(HAS_TERMINAL)(
     const { list, binary, env, config, folders } = await startRegistry(home);
     list(binary('3.0.0'));
     const declined = home.startInTerminal(['agents', 'add', 'two'], env);
-    await declined.said('Install it?');
+    await declined.printed('Install it?');
     declined.child.stdin.write('n');
     expect((await declined.ended).code).toBe(1);
     expect(folders()).toEqual([]);
     const accepted = home.startInTerminal(['agents', 'add', 'two'], env);
-    await accepted.said('Install it?');
+    await accepted.printed('Install it?');
     accepted.child.stdin.write('y');
     const { code, stdout } = await accepted.ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/\[#{24}\] 100 %/) });

@@ -91,6 +91,12 @@ describe('the seccomp filter', () => {
     ['a pair of sockets', 53, 1, ALLOW],
     ['io_uring, which makes sockets by itself', 425, 0, ENOSYS],
     ['a keyring', 250, 0, EPERM],
+    ['a process', 56, 0x11, ALLOW],
+    ['a process in a namespace of its own', 56, 0x10000011, ALLOW],
+    ['a process with its own control groups', 56, 0x02000011, EPERM],
+    ['a user namespace', 272, 0x10000000, ALLOW],
+    ['a namespace of control groups', 272, 0x12000000, EPERM],
+    ['clone3, whose flags cannot be seen', 435, 0, ENOSYS],
     ['reading', 0, 0, ALLOW],
     ['the same numbers in another interface', 0x40000029, 1, ENOSYS],
   ])('%s', (_, number, argument, expected) => {
@@ -106,6 +112,9 @@ describe('the seccomp filter', () => {
     expect(verdictOf(seccompFilter('arm64', { allowsUnix: false }) as Buffer, { number: 198, architecture: 0xc00000b7, argument: 1 })).toBe(
       EACCES,
     );
+    expect(
+      verdictOf(seccompFilter('arm64', { allowsUnix: false }) as Buffer, { number: 97, architecture: 0xc00000b7, argument: 0x02000000 }),
+    ).toBe(EPERM);
     expect(seccompFilter('mips', { allowsUnix: false })).toBeUndefined();
   });
 });

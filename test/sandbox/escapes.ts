@@ -51,7 +51,7 @@ except OSError as error: print(error)`),
   {
     name: 'changes groups of processes and the kernel',
     script: () =>
-      'mkdir /sys/fs/cgroup/evil && echo done; test -e /dev/mem && echo done; test -e /dev/kmsg && echo done; unshare -Urm sh -c "mount -t debugfs none /mnt && echo done; mount -t sysfs none /mnt && echo 1 > /mnt/kernel/mm/ksm/run && echo done"; head -c 1 /proc/kcore && echo done',
+      'mkdir /sys/fs/cgroup/evil && echo done; unshare -UrCm sh -c "mount -t cgroup2 none /mnt && echo done"; unshare -Urm sh -c "mount -t cgroup2 none /mnt && echo done; mount -t cgroup -o pids none /mnt && echo done"; bwrap --unshare-all --bind / / true && echo done; test -e /dev/mem && echo done; test -e /dev/kmsg && echo done; unshare -Urm sh -c "mount -t debugfs none /mnt && echo done; mount -t sysfs none /mnt && echo 1 > /mnt/kernel/mm/ksm/run && echo done"; head -c 1 /proc/kcore && echo done',
     worked: saysDone,
   },
   {

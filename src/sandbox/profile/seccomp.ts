@@ -1,11 +1,15 @@
-// A seccomp filter as bytes: no sockets but those of the network, no keyrings, and no io_uring, which would bypass the filter.
+// A seccomp filter as bytes: no sockets but those of the network, no keyrings, no namespaces for control groups, in which a process could mount
+// them and stop others, and no io_uring, which would bypass the filter.
 
 /** `AUDIT_ARCH_*` and the numbers of the system calls, as Node names the architectures. */
 const ARCHITECTURES = {
-  x64: { audit: 0xc000003e, socket: 41, addKey: 248, requestKey: 249, keyctl: 250 },
-  arm64: { audit: 0xc00000b7, socket: 198, addKey: 217, requestKey: 218, keyctl: 219 },
+  x64: { audit: 0xc000003e, socket: 41, clone: 56, unshare: 272, addKey: 248, requestKey: 249, keyctl: 250 },
+  arm64: { audit: 0xc00000b7, socket: 198, clone: 220, unshare: 97, addKey: 217, requestKey: 218, keyctl: 219 },
 } as const;
 const IO_URING_SETUP = 425; // on every architecture
+// Its flags are in memory, where the filter cannot look. C libraries fall back to clone.
+const CLONE3 = 435;
+const CLONE_NEWCGROUP = 0x02000000;
 
 const AF_UNIX = 1;
 const AF_INET = 2;
@@ -36,7 +40,16 @@ export function seccompFilter(architecture: string, { allowsUnix }: { readonly a
   if (architecture === 'x64') steps.push([JUMP_SET, 0, 1, X32_BIT], [RETURN, 0, 0, refuse(ENOSYS)]);
   const refused = (number: number, errno: number) => steps.push([JUMP_EQUAL, 0, 1, number], [RETURN, 0, 0, refuse(errno)]);
   refused(IO_URING_SETUP, ENOSYS);
+  refused(CLONE3, ENOSYS);
   for (const number of [numbers.addKey, numbers.requestKey, numbers.keyctl]) refused(number, EPERM);
+  for (const number of [numbers.clone, numbers.unshare])
+    steps.push(
+      [JUMP_EQUAL, 0, 4, number],
+      [LOAD, 0, 0, FIRST_ARGUMENT],
+      [JUMP_SET, 0, 1, CLONE_NEWCGROUP],
+      [RETURN, 0, 0, refuse(EPERM)],
+      [RETURN, 0, 0, ALLOW],
+    );
   steps.push([JUMP_EQUAL, 1, 0, numbers.socket], [RETURN, 0, 0, ALLOW], [LOAD, 0, 0, FIRST_ARGUMENT]);
   for (const family of families) steps.push([JUMP_EQUAL, 0, 1, family], [RETURN, 0, 0, ALLOW]);
   steps.push([RETURN, 0, 0, refuse(EACCES)]);

@@ -14,6 +14,8 @@ import { entryOf, RECIPES } from './recipes.mjs';
 const PLAIN_ENVIRONMENT = Object.fromEntries(
   ['PATH', 'HOME', 'USER', 'TMPDIR', 'LANG'].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
 );
+/** In which an agent must have connected to its tool server. */
+const MOST_TURNS = 5;
 const SWITCHBOARD = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
 
 export async function createWorkbench(name, { cache, keep }) {
@@ -64,6 +66,10 @@ export async function createWorkbench(name, { cache, keep }) {
     /** One turn in which the model follows `steps`. */
     prompt: (client, sessionId, steps) =>
       client.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: prompting(steps) }] }),
+    /** Until the model is offered our tools: some agents connect to tool servers while the first turn runs, and may end it before. */
+    async connected(client, sessionId) {
+      for (let turn = 1; turn <= MOST_TURNS && model.toolsSeen.size === 0; turn++) await this.prompt(client, sessionId, [{ say: 'hello' }]);
+    },
     /** The lines of a file in the state directory. */
     lines(file) {
       if (!existsSync(at('state', file))) return [];

@@ -3,6 +3,7 @@
 export async function flow(bench, settings = {}) {
   const client = await bench.start(settings);
   const sessionId = await bench.open(client);
+  await bench.connected(client, sessionId);
   const { stopReason } = await bench.prompt(client, sessionId, [
     { tool: 'session_info' },
     { write: bench.file('note.txt') },
@@ -11,6 +12,7 @@ export async function flow(bench, settings = {}) {
   ]);
   const failed = [
     ...(stopReason === 'end_turn' ? [] : [`the turn ended with ${stopReason}`]),
+    ...(bench.model.calls.some((name) => name.endsWith('session_info')) ? [] : ['no call of the host tool']),
     ...(bench.has('note.txt') ? [] : ['no file']),
     ...(bench.has('ran.txt') ? [] : ['no command']),
     ...(client.textOf(sessionId).includes('all steps done') ? [] : [`the last text is missing: ${client.textOf(sessionId).slice(-200)}`]),

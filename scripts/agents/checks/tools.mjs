@@ -1,8 +1,5 @@
 // The host tools as the model sees them: how many it is offered, and how many it can call.
 
-/** In which an agent must have connected to its tool server. */
-const MOST_TURNS = 5;
-
 const calls = (bench) => [
   ['session_info', {}, /session_id/],
   ['write_file', { path: bench.file('tool.txt'), content: 'one two\n' }, /tool\.txt/],
@@ -19,9 +16,7 @@ const calls = (bench) => [
 export async function tools(bench) {
   const client = await bench.start();
   const sessionId = await bench.open(client);
-  // Some agents connect to tool servers while the first turn runs, and may end it before.
-  for (let turn = 1; turn <= MOST_TURNS && bench.model.toolsSeen.size === 0; turn++)
-    await bench.prompt(client, sessionId, [{ say: 'hello' }]);
+  await bench.connected(client, sessionId);
   const offered = [...bench.model.toolsSeen];
   const wanted = calls(bench).flatMap(([name, args, result]) => {
     const found = offered.find((one) => (typeof name === 'string' ? one.endsWith(name) : name.test(one)));

@@ -8,6 +8,7 @@ import { Fact } from '../components/controls/fact.tsx';
 import { amount, lasting, shownId } from '../components/controls/format.ts';
 import { Icon } from '../components/controls/icon.tsx';
 import { Problem } from '../components/controls/problem.tsx';
+import { ScrollingTable } from '../components/controls/scrolling-table.tsx';
 import { toSession } from '../route.ts';
 import { ask, subscribe } from '../socket.ts';
 import { agents, sessions } from '../state.ts';
@@ -35,7 +36,7 @@ export function Agents(): VNode {
         {capabilities.length > 0 && (
           <section>
             <h2>Capabilities</h2>
-            <div class="table">
+            <ScrollingTable label="Capabilities">
               <table class="list matrix">
                 <thead>
                   <tr>
@@ -66,7 +67,7 @@ export function Agents(): VNode {
                   ))}
                 </tbody>
               </table>
-            </div>
+            </ScrollingTable>
           </section>
         )}
       </div>
@@ -174,7 +175,7 @@ function Tools({ hostTools }: { readonly hostTools: readonly HostTools[] }): VNo
   return (
     <section aria-label="Host tools">
       <h2>Host tools by session</h2>
-      <div class="table">
+      <ScrollingTable label="Host tools by session">
         <table class="list matrix">
           <thead>
             <tr>
@@ -204,7 +205,7 @@ function Tools({ hostTools }: { readonly hostTools: readonly HostTools[] }): VNo
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollingTable>
     </section>
   );
 }
@@ -215,7 +216,7 @@ function Clients({ clients }: { readonly clients: readonly NetworkClient[] }): V
   return (
     <section aria-label="Network clients">
       <h2>Network clients</h2>
-      <div class="table">
+      <ScrollingTable label="Network clients">
         <table class="list matrix">
           <thead>
             <tr>
@@ -252,7 +253,7 @@ function Clients({ clients }: { readonly clients: readonly NetworkClient[] }): V
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollingTable>
       <Problem text={problem} />
       {chosen && (
         <Confirm

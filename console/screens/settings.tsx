@@ -6,6 +6,7 @@ import { Copy } from '../components/controls/copy.tsx';
 import { Fact } from '../components/controls/fact.tsx';
 import { Icon } from '../components/controls/icon.tsx';
 import { Problem } from '../components/controls/problem.tsx';
+import { ScrollingTable } from '../components/controls/scrolling-table.tsx';
 import { SearchField } from '../components/controls/search-field.tsx';
 import { ask } from '../socket.ts';
 import { chooseTheme, type Theme, theme } from '../theme.ts';
@@ -169,7 +170,7 @@ function Configuration(): VNode {
         </label>
       </div>
       {shown && (
-        <div class="table">
+        <ScrollingTable label="Settings">
           <table class="list matrix">
             <thead>
               <tr>
@@ -193,7 +194,7 @@ function Configuration(): VNode {
             </tbody>
           </table>
           {shown.length === 0 && <p class="quiet-text">No setting matches.</p>}
-        </div>
+        </ScrollingTable>
       )}
     </section>
   );

@@ -14,7 +14,7 @@ test('network clients are listed with token, role, program and sessions, and dis
   const client = await connectSocket(daemon, token, { clientInfo: { name: 'my-editor', version: '1' } });
   const { result } = await client.request('session/new', { cwd: project, mcpServers: [] });
   const page = await here.open('#/agents');
-  const row = page.getByRole('region', { name: 'Network clients' }).locator('tbody tr');
+  const row = page.getByRole('region', { name: 'Network clients', exact: true }).locator('tbody tr');
   await expect.poll(() => row.locator('td').allInnerTexts()).toHaveLength(6);
   const [name, role, program, since] = await row.locator('td').allInnerTexts();
   expect([name, role]).toEqual(['laptop', 'client']);

@@ -3,6 +3,7 @@ import { Component, type ComponentChildren, type VNode } from 'preact';
 import { Code } from '../changes/code.tsx';
 import { Copy } from '../controls/copy.tsx';
 import { Link } from '../controls/link.tsx';
+import { ScrollingTable } from '../controls/scrolling-table.tsx';
 
 /** Complete blocks no longer change while the text grows, and are not rendered again. */
 export function Markdown({ text }: { readonly text: string }): VNode {
@@ -122,7 +123,7 @@ function tableOf([head = '', , ...rows]: readonly string[]): VNode {
       .split('|')
       .map((cell) => inline(cell.trim()));
   return (
-    <div class="table">
+    <ScrollingTable label="Table">
       <table>
         <thead>
           <tr>
@@ -141,7 +142,7 @@ function tableOf([head = '', , ...rows]: readonly string[]): VNode {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollingTable>
   );
 }
 

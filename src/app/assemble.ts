@@ -47,7 +47,7 @@ export type Assembly = {
   readonly extraObserver?: ((secrets: Secrets) => ExtraObserver) | undefined;
   /** A daemon: prompts that arrive during a turn wait, also for a single agent. */
   readonly queuesPrompts?: boolean | undefined;
-  /** A daemon: it shows the metrics. */
+  /** A daemon or a console: it shows the metrics. */
   readonly servesMetrics?: boolean | undefined;
 };
 

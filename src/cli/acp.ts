@@ -63,6 +63,7 @@ export async function acp(
     policy: options,
     logLevel: options.logLevel,
     extraObserver: attachment?.extraObserver,
+    servesMetrics: attachment !== undefined,
     scanner: new Scanner(createBufferCollector()),
   });
   reportCrashes(() => switchboard.secrets.redact);

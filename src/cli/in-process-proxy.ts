@@ -54,7 +54,7 @@ type More = {
   readonly isReadOnly?: boolean;
   readonly extraObserver?: (secrets: Secrets) => ExtraObserver;
   readonly queuesPrompts?: boolean;
-  /** A daemon: it shows the metrics. */
+  /** A daemon or a console: it shows the metrics. */
   readonly servesMetrics?: boolean;
 };
 

@@ -145,6 +145,8 @@ function update(
     if (!isReplay) proxy.context.activity?.toolCall(session.publicId, frame);
     if (!isReplay) lookForTools(proxy, session);
   }
+  if (kind === 'usage_update' && !isReplay)
+    proxy.context.activity?.usage(session.publicId, session.agent.name, shown, session.turns.size > 0);
   const visible = proxy.context.enforcement && kind === 'config_option_update' ? proxy.context.enforcement.narrowed(session, frame) : shown;
   if (proxy.pool.single) proxy.client.notify(visible, toPublic(session, visible));
   else passUpdate(proxy, session, kind, visible);
@@ -166,6 +168,7 @@ function forDelegation(
   delegation.hear(frame);
   const isToolCall = kind === 'tool_call' || kind === 'tool_call_update';
   if (isToolCall) proxy.context.activity?.toolCall(delegation.id, frame);
+  if (kind === 'usage_update') proxy.context.activity?.usage(delegation.id, session.agent.name, frame, true);
   if (!proxy.context.enforcement) return;
   if (isToolCall) proxy.context.enforcement.toolCall(session, frame);
   if (kind === 'current_mode_update' || kind === 'config_option_update') proxy.context.enforcement.modeUpdate(session, frame);

@@ -22,6 +22,8 @@ export type Activity = {
   agentReady(process: string): void;
   /** An update about a tool call. `session` is the session's id, or that of a delegation. */
   toolCall(session: string, frame: Frame): void;
+  /** An update that may say what the session has cost so far. Outside of turns it may tell of earlier processes. */
+  usage(session: string, agent: string, frame: Frame, isInTurn: boolean): void;
   toolCalled(called: CalledTool): ReportedCall;
   /** One agent gives another a turn. Call the result with its stop reason, or with undefined if it failed. */
   delegated(session: string, id: string, agent: string): (stopReason: string | undefined) => void;

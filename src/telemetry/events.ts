@@ -46,6 +46,8 @@ export type EventOfConnection =
     }
   /** The client is gone before the answer. */
   | { readonly type: 'abandoned'; readonly id: string; readonly method: string; readonly agent: string | undefined }
+  /** What a session has cost since the last event of this type. */
+  | { readonly type: 'cost'; readonly agent: string; readonly amount: number; readonly currency: string }
   /** The agent sends its first update after a prompt. */
   | { readonly type: 'first-update'; readonly id: string; readonly agent: string | undefined; readonly afterMs: number }
   /** A permission request is put to the client. */

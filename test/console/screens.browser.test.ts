@@ -162,11 +162,11 @@ describe('in the browser', () => {
     await expect.poll(() => card.locator('dl').innerText()).toMatch(/Memory\s+[\d.]+ MB\s+Processor\s+(?:–|\d+ %)\s+Processes\s+1/);
     await prompt(page, 'wait');
     await expect
-      .poll(() => agents.getByLabel('Host tools').innerText())
+      .poll(() => agents.getByLabel('Host tools', { exact: true }).innerText())
       .toMatch(/wait\s+mime\s+(?:http|stdio)\s+offered, not connected\s+\d/);
-    const toolNames = agents.getByLabel('Host tools').getByText('ask_question');
+    const toolNames = agents.getByLabel('Host tools', { exact: true }).getByText('ask_question');
     expect(await toolNames.isVisible()).toBe(false);
-    await agents.getByLabel('Host tools').locator('summary').first().click();
+    await agents.getByLabel('Host tools', { exact: true }).locator('summary').first().click();
     await toolNames.first().waitFor();
 
     await card.getByRole('button', { name: 'Stop' }).click();
@@ -190,59 +190,61 @@ describe('in the browser', () => {
     expect(await agents.locator('.matrix').last().innerText()).toContain('promptCapabilities.image');
   });
 
-  test('charts show the traffic, also as a table and by keyboard', async () => {
+  test('charts show what happened before the page was open, by agent, with totals, as tables, by keyboard, and zoomed', async () => {
     turns.set('chart', async ({ id }, mime) => {
       mime.sendText(id, 'one');
+      mime.update(id, { sessionUpdate: 'usage_update', used: 10, size: 100, cost: { amount: 0.25, currency: 'USD' } });
       await mime.request('session/request_permission', {
         sessionId: id,
         toolCall: { toolCallId: 't', title: 'Use it' },
         options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
       });
-      return { stopReason: 'end_turn' };
+      return { stopReason: 'end_turn', usage: { inputTokens: 1200, outputTokens: 34, totalTokens: 1234 } };
     });
     const page = await begin('Mime');
-    const charts = await open('#/charts');
-    await charts.locator('canvas').first().waitFor();
     await prompt(page, 'chart');
     await page.locator('.request-card button.primary').click();
     await ends(page, 1);
-    const chart = (name: string) => charts.getByRole('figure', { name });
-    for (const name of ['Frames per second', 'Bytes per second', 'Turn duration', 'Prompt to first update', 'Permission wait']) {
+    const charts = await open('#/charts');
+    const totals = charts.getByRole('region', { name: 'Totals of the range' });
+    const row = (name: string) => totals.getByRole('row', { name: new RegExp(`^${name} `) });
+    // Turns, three pairs of percentiles, failures, tool calls, tokens, cost.
+    await expect.poll(() => row('mime').innerText()).toMatch(/^mime\s+\d+\s+(?:[\d.]+ m?s\s+){6}\d+\s+0\s+1\.2k\s+34\s+0\.250$/);
+    expect(await row('sketcher').innerText()).toMatch(/–\s+–$/);
+    const chart = (name: string) => charts.getByRole('figure', { name, exact: true });
+    for (const name of ['Turns', 'Turn duration, mean', 'Tokens', 'Cost in USD', 'Frames per second', 'Permission wait, mean']) {
       await chart(name).getByText('As a table').click();
-      await chart(name)
-        .getByRole('cell', { name: /\d (?:ms|s|B|kB)$|^\d/ })
-        .nth(1)
-        .waitFor();
+      await chart(name).getByRole('cell', { name: /\d/ }).nth(1).waitFor();
     }
-    await chart('Added by switchboard').getByText('As a table').click();
-    expect(await chart('Added by switchboard').locator('tbody tr').first().innerText()).toMatch(
-      /^[\d:]{8}\s+[\d.]+ m?s\s+[\d.]+ m?s\s+[\d.]+ m?s$/,
-    );
+    // One agent only, and an honest empty chart.
+    await row('sketcher').getByRole('button').click();
+    await chart('Tokens').getByText('No agent reported tokens.').waitFor();
+    expect(await chart('Tokens').locator('canvas').count()).toBe(0);
+    await row('sketcher').getByRole('button').click();
+
     await charts.mouse.move(0, 0); // away from the area where the page may end up under it
     const frames = chart('Frames per second');
     const looksAt = () => frames.locator('output').innerText();
     await frames.locator('.canvas').press('ArrowLeft');
     await expect.poll(looksAt).toMatch(/^\d\d:\d\d:\d\d$/);
-    // The cursor stays at its time as new seconds arrive: the selected one is no longer at the edge.
-    const chosen = await looksAt();
-    const values = await frames.locator('figcaption ul').innerText();
-    const line = async () => (await frames.locator('.u-cursor-x').boundingBox())?.x ?? Number.NaN;
-    const edge = await line();
-    await expect.poll(line).toBeLessThan(edge - 2);
-    expect([await looksAt(), await frames.locator('figcaption ul').innerText()]).toEqual([chosen, values]);
     await frames.locator('.canvas').press('Escape');
-    await frames.getByText('now').waitFor();
-    // And so it does with the next seconds.
-    const seconds = frames.locator('tbody tr');
-    const told = await seconds.count();
+    await expect.poll(looksAt).toBe('now');
+    // The next interval comes by itself.
+    const before = await frames.locator('tbody tr').count();
     await prompt(page, 'hello');
-    await expect.poll(() => seconds.count()).toBeGreaterThan(told);
-    expect(await looksAt()).toBe('now');
+    await expect.poll(() => frames.locator('tbody tr').count(), { timeout: 20_000 }).toBeGreaterThan(before);
+    // Zoomed by keyboard and by drag; the totals follow.
+    const whole = charts.getByRole('button', { name: 'show the whole range' });
+    await frames.locator('.canvas').press('+');
+    await whole.waitFor();
+    await whole.click();
+    expect(await whole.count()).toBe(0);
+    const drawing = frames.locator('.u-over');
+    await drawing.dragTo(drawing, { sourcePosition: { x: 5, y: 20 }, targetPosition: { x: 300, y: 20 } });
+    await whole.waitFor();
+    await whole.click();
     // The drawing follows the colour scheme.
-    const ink = () =>
-      chart('Errors')
-        .locator('canvas')
-        .evaluate((canvas) => (canvas as unknown as { toDataURL(): string }).toDataURL());
+    const ink = () => frames.locator('canvas').evaluate((canvas) => (canvas as unknown as { toDataURL(): string }).toDataURL());
     const light = await ink();
     await charts.emulateMedia({ colorScheme: 'dark' });
     await expect.poll(ink).not.toBe(light);

@@ -2,71 +2,91 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import type { ChartRow } from '../../../src/console/protocol/charts.ts';
+import type { ChartInterval } from '../../../src/console/protocol/charts.ts';
 import { isDark } from '../../theme.ts';
-import { filledRows, type Key } from './filled-rows.ts';
+import { ScrollingTable } from '../controls/scrolling-table.tsx';
+import type { Intervals } from './numbers.ts';
+import type { Line, Plotted } from './plots.ts';
 
-export type Line = { readonly key: Key; readonly name: string; readonly tone: Tone };
-/** Each line has its own pattern, for readers who cannot tell the colours apart. */
-type Tone = 'accent' | 'warn' | 'bad';
-const DASHES: Readonly<Record<Tone, number[]>> = { accent: [], warn: [6, 3], bad: [2, 3] };
+/** Each line has its own pattern too, for readers who cannot tell the colours apart. */
+const TONES = ['accent', 'warn', 'bad', 'good', 'dim', 'text'];
+const DASHES: readonly (readonly number[])[] = [[], [6, 3], [2, 3], [10, 4], [4, 2, 1, 2], [1, 2]];
+const toneOf = (index: number): string => TONES[index % TONES.length] as string;
 
-export type Plotted = {
-  readonly name: string;
-  readonly lines: readonly Line[];
-  /** Single events: dots without a connecting line. */
-  readonly isSparse?: boolean;
-  readonly format: (value: number) => string;
-};
-
-const HEIGHT = 160;
+const HEIGHT = 150;
 const MOST_ROWS = 200;
-/** Moves the cursor off the chart. A cursor that stayed would be reported again every second. */
+const SHORTEST_ZOOM_MS = 10_000;
+/** Moves the cursor off the chart. A cursor that stayed would be reported again with each interval. */
 const NOWHERE = { left: -10, top: -10 };
 
-export function Plot({ plot, rows }: { readonly plot: Plotted; readonly rows: readonly ChartRow[] }): VNode {
-  const { name, lines, format } = plot;
+type PlotProps = {
+  readonly plot: Plotted;
+  readonly intervals: Intervals;
+  readonly zoom: (range: readonly [number, number] | undefined) => void;
+};
+
+export function Plot({ plot, intervals, zoom }: PlotProps): VNode {
+  const { name, lines, format, none } = plot;
   const [at, setAt] = useState<number>();
-  const found = at === undefined ? undefined : rows.find(({ t }) => t === at);
-  const shown = found ?? rows.at(-1);
-  const textOf = (row: ChartRow | undefined, key: Key) => (row?.[key] == null ? '–' : format(row[key]));
+  const found = at === undefined ? undefined : intervals.find((interval) => interval.at === at);
+  const shown = found ?? intervals.at(-1);
+  const hasValues = intervals.some((interval) => isFilled(plot, interval));
+  const textOf = ({ read }: Line) => {
+    const value = shown && read(shown);
+    return value === undefined ? '–' : format(value);
+  };
   return (
     <figure class="plot" aria-label={name}>
       <figcaption>
         <h2>{name}</h2>
-        <ul>
-          {lines.map(({ key, name: label, tone }) => (
-            <li key={key}>
-              <span class={`swatch ${tone}`} /> {label} <b>{textOf(shown, key)}</b>
-            </li>
-          ))}
-        </ul>
-        <output class="dim">{found ? time(found.t) : 'now'}</output>
+        {hasValues && (
+          <>
+            <ul>
+              {lines.map((line, index) => (
+                <li key={line.name}>
+                  <span class={`swatch ${toneOf(index)}`} /> {line.name} <b>{textOf(line)}</b>
+                </li>
+              ))}
+            </ul>
+            <output class="dim">{found ? time(found.at) : 'now'}</output>
+          </>
+        )}
       </figcaption>
-      <Canvas plot={plot} rows={rows} at={at} look={setAt} />
-      <Numbers plot={plot} rows={rows} />
+      {hasValues ? (
+        <>
+          <Canvas plot={plot} intervals={intervals} at={at} look={setAt} zoom={zoom} />
+          <Numbers plot={plot} intervals={intervals} />
+        </>
+      ) : (
+        <p class="nothing dim">{none}</p>
+      )}
     </figure>
   );
 }
 
-type CanvasProps = {
-  readonly plot: Plotted;
-  readonly rows: readonly ChartRow[];
-  /** The time of the selected row. */
+/** Whether there is something to see. */
+const isFilled = ({ lines, isSparse, isState }: Plotted, interval: ChartInterval): boolean =>
+  lines.some(({ read }) => {
+    const value = read(interval);
+    return value !== undefined && (isSparse === true || isState === true || value !== 0);
+  });
+
+type CanvasProps = PlotProps & {
+  /** The end of the selected interval. */
   readonly at: number | undefined;
   readonly look: (at: number | undefined) => void;
 };
 
-function Canvas({ plot, rows, at, look }: CanvasProps): VNode {
+function Canvas({ plot, intervals, at, look, zoom }: CanvasProps): VNode {
   const box = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
-  /** The time selected by keyboard. The cursor stays at it as rows arrive; with a pointer it stays under the pointer. */
+  /** Selected by keyboard. The cursor stays at it as intervals arrive; with a pointer it stays under the pointer. */
   const chosen = useRef<number | undefined>(undefined);
   const dark = isDark.value;
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
-    const made = new uPlot(optionsOf(plot, element, look), dataOf(plot, rows), element);
+    const made = new uPlot(optionsOf(plot, element, look, zoom), dataOf(plot, intervals), element);
     chart.current = made;
     const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
     observer.observe(element);
@@ -75,30 +95,37 @@ function Canvas({ plot, rows, at, look }: CanvasProps): VNode {
       made.destroy();
     };
   }, [plot, dark]); // the canvas needs the colours of the current theme
-  const choose = (t: number | undefined) => {
-    chosen.current = t;
-    chart.current?.setCursor(t === undefined ? NOWHERE : { left: chart.current.valToPos(t, 'x'), top: 10 });
+  const choose = (to: number | undefined) => {
+    chosen.current = to;
+    chart.current?.setCursor(to === undefined ? NOWHERE : { left: chart.current.valToPos(to / 1000, 'x'), top: 10 });
   };
   useEffect(() => {
     const { current } = chart;
-    current?.batch(() => current.setData(dataOf(plot, rows))); // at once: the next line reads positions
-    if (chosen.current !== undefined) choose(rows.some(({ t }) => t === chosen.current) ? chosen.current : undefined);
-  }, [rows, dark]);
+    current?.batch(() => current.setData(dataOf(plot, intervals))); // at once: the next line reads positions
+    if (chosen.current !== undefined) choose(intervals.some((interval) => interval.at === chosen.current) ? chosen.current : undefined);
+  }, [intervals, dark]);
+  function zoomBy(factor: number): void {
+    const [first, last] = [intervals[0], intervals.at(-1)];
+    if (!first || !last) return;
+    const middle = at ?? last.at;
+    zoom(factor > 1 ? undefined : around(middle, (last.at - first.at) * factor));
+  }
   const pressed = (event: KeyboardEvent) => {
     if (event.key === 'Escape') return choose(undefined);
+    if (event.key === '+' || event.key === '-') return zoomBy(event.key === '+' ? 0.5 : 2);
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-    const from = rows.findIndex(({ t }) => t === at);
-    const row = rows[Math.max(0, Math.min(rows.length - 1, (from === -1 ? rows.length : from) + step))];
-    if (step === 0 || !row) return;
+    const from = intervals.findIndex((interval) => interval.at === at);
+    const next = intervals[Math.max(0, Math.min(intervals.length - 1, (from === -1 ? intervals.length : from) + step))];
+    if (step === 0 || !next) return;
     event.preventDefault();
-    choose(row.t);
+    choose(next.at);
   };
   return (
     <div
       class="canvas"
       ref={box}
       role="img"
-      aria-label={`${plot.name}; arrow keys move by one second`}
+      aria-label={`${plot.name}; arrow keys move in time, plus and minus zoom`}
       tabIndex={0}
       onKeyDown={pressed}
       onPointerMove={() => {
@@ -108,31 +135,52 @@ function Canvas({ plot, rows, at, look }: CanvasProps): VNode {
   );
 }
 
-function optionsOf({ lines, isSparse = false, format }: Plotted, element: HTMLElement, look: CanvasProps['look']): uPlot.Options {
+function around(middle: number, length: number): readonly [number, number] {
+  const half = Math.max(SHORTEST_ZOOM_MS, length) / 2;
+  return [middle - half, middle + half];
+}
+
+function optionsOf(
+  { lines, isSparse = false, format }: Plotted,
+  element: HTMLElement,
+  look: CanvasProps['look'],
+  zoom: CanvasProps['zoom'],
+): uPlot.Options {
   const [ink, line] = [colourOf(element, 'dim'), colourOf(element, 'line')];
   const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: '11px system-ui' };
   return {
     width: element.clientWidth || 300,
     height: HEIGHT,
     legend: { show: false },
-    cursor: { drag: { x: false, y: false }, y: false },
+    cursor: { drag: { x: true, y: false, setScale: false }, y: false },
     scales: { y: { range: (_, __, most) => [0, (most || 1) * 1.1] } },
     axes: [
-      { ...axis, space: 70, size: 30, values: (_, values) => values.map(time) },
-      { ...axis, size: 60, values: (_, values) => values.map(format) },
+      { ...axis, space: 70, size: 30, values: (_, values) => values.map((value) => time(value * 1000)) },
+      { ...axis, size: 64, values: (_, values) => values.map(format) },
     ],
     series: [
       {},
-      ...lines.map(({ name, tone }) => ({
+      ...lines.map(({ name }, index) => ({
         label: name,
-        stroke: colourOf(element, tone),
+        stroke: colourOf(element, toneOf(index)),
         width: 1.5,
-        dash: DASHES[tone],
-        points: { show: isSparse, size: 6, fill: colourOf(element, tone) },
+        dash: [...(DASHES[index % DASHES.length] as number[])],
+        points: { show: isSparse, size: 6, fill: colourOf(element, toneOf(index)) },
         ...(isSparse && { paths: () => null }),
       })),
     ],
-    hooks: { setCursor: [({ cursor: { idx }, data: [times] }) => look(idx == null ? undefined : times[idx])] },
+    hooks: {
+      setCursor: [({ cursor: { idx }, data: [times] }) => look(idx == null ? undefined : Math.round((times[idx] as number) * 1000))],
+      setSelect: [
+        (chart) => {
+          const { left, width } = chart.select;
+          if (width < 4) return;
+          const [from, to] = [left, left + width].map((x) => chart.posToVal(x, 'x') * 1000) as [number, number];
+          chart.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+          zoom(around((from + to) / 2, to - from));
+        },
+      ],
+    },
   };
 }
 
@@ -146,49 +194,56 @@ function colourOf(element: HTMLElement, name: string): string {
   return color;
 }
 
-const dataOf = ({ lines }: Plotted, rows: readonly ChartRow[]): uPlot.AlignedData => [
-  rows.map(({ t }) => t),
-  ...lines.map(({ key }) => rows.map((row) => row[key])),
+const dataOf = ({ lines }: Plotted, intervals: Intervals): uPlot.AlignedData => [
+  intervals.map(({ at }) => at / 1000),
+  ...lines.map(({ read }) => intervals.map((interval) => read(interval) ?? null)),
 ];
 
-function Numbers({ plot, rows }: { readonly plot: Plotted; readonly rows: readonly ChartRow[] }): VNode {
+function Numbers({ plot, intervals }: Omit<PlotProps, 'zoom'>): VNode {
   const { name, lines, format } = plot;
   const [isOpen, setOpen] = useState(false);
-  const filled = isOpen ? filledRows(plot, rows).slice(-MOST_ROWS).reverse() : [];
+  const filled = isOpen
+    ? intervals
+        .filter((interval) => isFilled(plot, interval))
+        .slice(-MOST_ROWS)
+        .reverse()
+    : [];
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>As a table</summary>
       {isOpen && (
-        <div class="numbers">
-          <table class="list matrix" aria-label={name}>
+        <ScrollingTable label={`${name} as a table`}>
+          <table class="list matrix">
             <thead>
               <tr>
-                <th>Time</th>
-                {lines.map(({ key, name: label }) => (
-                  <th key={key} class="number">
-                    {label}
+                <th>Until</th>
+                {lines.map((line) => (
+                  <th key={line.name} class="number">
+                    {line.name}
                   </th>
                 ))}
               </tr>
             </thead>
             <tbody>
-              {filled.map((row) => (
-                <tr key={row.t}>
-                  <td>{time(row.t)}</td>
-                  {lines.map(({ key }) => (
-                    <td key={key} class="number">
-                      {row[key] === null ? '' : format(row[key])}
-                    </td>
-                  ))}
+              {filled.map((interval) => (
+                <tr key={interval.at}>
+                  <td>{time(interval.at)}</td>
+                  {lines.map((line) => {
+                    const value = line.read(interval);
+                    return (
+                      <td key={line.name} class="number">
+                        {value === undefined ? '' : format(value)}
+                      </td>
+                    );
+                  })}
                 </tr>
               ))}
             </tbody>
           </table>
-          {filled.length === 0 && <p class="quiet-text">Nothing in this period.</p>}
-        </div>
+        </ScrollingTable>
       )}
     </details>
   );
 }
 
-const time = (t: number): string => new Date(t * 1000).toTimeString().slice(0, 8);
+export const time = (ms: number): string => new Date(ms).toTimeString().slice(0, 8);

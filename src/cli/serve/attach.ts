@@ -12,6 +12,7 @@ import { makeDirectory } from '../../private-files.ts';
 import type { Secrets } from '../../redaction/redact.ts';
 import { createSessionLog } from '../../store/sessions/session-store.ts';
 import { readTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { inProcessPair } from '../../transports/in-process.ts';
 import { joinObservers } from '../../wire/observer.ts';
 import { notice } from '../output.ts';
@@ -33,6 +34,7 @@ type ServedParts = {
   readonly flags: ConfigFlags;
   readonly secrets: Secrets;
   readonly policy: EnforcedPolicy | undefined;
+  readonly telemetry: Telemetry | undefined;
   /** A second client of the same switchboard, for sessions opened in the console. */
   readonly connect: (client: ClientStreams) => Served;
 };
@@ -54,7 +56,7 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
         return joinObservers([observer, watch.observer], (error) => notice(`the console: ${String((error as Error).message)}`)) ?? observer;
       };
     },
-    async open({ connection, transcripts }, { config, files, flags, secrets, policy, connect }) {
+    async open({ connection, transcripts }, { config, files, flags, secrets, policy, telemetry, connect }) {
       const file = path.join(stateDir, `console-${process.pid}.html`);
       const log = createSessionLog(stateDir, () => {});
       const attached = attachedClient({
@@ -78,6 +80,7 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
             stateDir,
             secrets,
             policy,
+            telemetry,
             port,
             attached,
             frames: frames as Frames,

@@ -18,6 +18,7 @@ import { shownLevel } from '../../sandbox/settings.ts';
 import { createSessionLog, type SessionLog } from '../../store/sessions/session-store.ts';
 import { readStats } from '../../store/transcripts/session-stats.ts';
 import { transcriptsDir } from '../../store/transcripts/transcript-files.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { CommandFailure } from '../failure.ts';
 import { waitingChanges } from '../records/waiting-changes.ts';
 import type { ConfigFlags } from '../resolve-config.ts';
@@ -72,6 +73,8 @@ export type Here = Pick<ConsoleDeps, 'port' | 'at' | 'endpoints' | 'frames' | 'c
   /** Completes what the transcripts have. */
   readonly settle: () => void;
   readonly policy: EnforcedPolicy | undefined;
+  /** Its history is on the Charts screen. */
+  readonly telemetry: Telemetry | undefined;
   /** Clients over the network; undefined where none are served. */
   readonly clients?: Pick<NetworkClients, 'list' | 'disconnect' | 'served'>;
   /** The policy in force when none is configured. */
@@ -95,10 +98,12 @@ export async function openHere({
   settle,
   policy,
   clients,
+  telemetry,
   otherwise,
 }: Here): Promise<Console> {
   const { openConsole } = await import('../../console/console.ts');
   const { agentHandlers } = await import('../../console/actions/agents.ts');
+  const { chartHandlers } = await import('../../console/actions/charts.ts');
   const { waitingChangeHandlers } = await import('../../console/actions/waiting-changes.ts');
   const { settingsHandlers } = await import('../../console/actions/settings.ts');
   const log = createSessionLog(stateDir, () => {}); // the writer reports problems with the directory
@@ -147,6 +152,7 @@ export async function openHere({
           disconnect: (number) => clients?.disconnect(number) === true,
           redact: secrets.redact,
         }),
+        chartHandlers(telemetry?.history),
         waitingChangeHandlers({ ...waitingChanges(stateDir, () => policy?.state().policy), redact: secrets.redact }),
         settingsHandlers({
           settings: settingsHere(flags, files, stateDir, attached !== undefined),

@@ -1,27 +1,31 @@
-// Messages between the Charts screen and its server.
+// Messages between the Charts screen and its server: the numbers of /metrics, by interval.
 import type { Nothing } from './sessions.ts';
 
-/** One second of traffic; null where nothing is known. Times in milliseconds. */
-export type ChartRow = {
-  /** Seconds since 1970. */
-  readonly t: number;
-  readonly fromClient: number | null;
-  readonly fromAgents: number | null;
-  readonly bytesFromClient: number | null;
-  readonly bytesFromAgents: number | null;
-  /** Time that requests and responses spent in switchboard. */
-  readonly addedMedian: number | null;
-  readonly addedP95: number | null;
-  readonly addedMost: number | null;
-  readonly turn: number | null;
-  /** From a prompt to its first update. */
-  readonly first: number | null;
-  /** How long agents waited for a permission decision. */
-  readonly wait: number | null;
-  readonly errors: number | null;
+/** What a series of /metrics gained in an interval; of a gauge, its value at the end. */
+export type ChartGain = {
+  readonly key: string;
+  readonly labels: readonly string[];
+  /** Of a histogram: the sum of what was observed. */
+  readonly value: number;
+  /** Of a histogram: how many values each bucket gained; the last one has no upper bound. */
+  readonly counts?: readonly number[];
 };
 
+/** Times in milliseconds. `at` is the end. */
+export type ChartInterval = { readonly at: number; readonly ms: number; readonly gains: readonly ChartGain[] };
+
+export type ChartNews =
+  /** This process keeps no metrics. */
+  | { readonly isOff: true }
+  | {
+      readonly isOff: false;
+      readonly intervals: readonly ChartInterval[];
+      /** All intervals; afterwards each new one. */
+      readonly isFirst: boolean;
+      /** Upper bounds of the buckets, by metric. With the first message. */
+      readonly buckets?: Readonly<Record<string, readonly number[]>>;
+    };
+
 export type ChartTopics = {
-  /** `isFirst`: all rows; afterwards each new row. */
-  charts: { params: Nothing; news: { readonly rows: readonly ChartRow[]; readonly isFirst: boolean } };
+  charts: { params: Nothing; news: ChartNews };
 };

@@ -7,10 +7,8 @@ import type { FrameRecord } from '../../store/frame-log/frame-filter.ts';
 import type { Side } from '../../store/frame-log/frame-lines.ts';
 import { createFrameLog } from '../../store/frame-log/frame-log.ts';
 import { createFramePairs } from '../../store/frame-log/frame-pairs.ts';
-import type { ChartTopics } from '../protocol/charts.ts';
 import type { FrameActions, FrameRow, FrameTopics } from '../protocol/frames.ts';
 import type { ActionsOf, TopicsOf } from '../server/screens.ts';
-import { createCharts } from './charts.ts';
 import { frameDetail } from './frame-detail.ts';
 import { createFrameRing, type Kept, type Wanted } from './frame-ring.ts';
 
@@ -22,23 +20,18 @@ type Viewer = { readonly page: { readonly isBehind: boolean }; readonly send: (n
 export type Frames = ReturnType<typeof createFrames>;
 
 const SEND_EVERY_MS = 100;
-const SAMPLE_EVERY_MS = 1000;
 const MOST_AT_ONCE = 4000;
 
 type Interest = { readonly wanted: Wanted; next: number; isFirst: boolean };
-type ChartViewer = { readonly page: Viewer['page']; readonly send: (news: ChartTopics['charts']['news']) => void };
 
 /** `dir` holds the frame log of all processes. */
 export function createFrames(secrets: Secrets, dir: string) {
   const ring = createFrameRing(dir);
   const pairs = createFramePairs(() => performance.now());
-  const charts = createCharts();
   const interests = new Map<Viewer, Interest>();
-  const ofCharts = new Set<ChartViewer>();
   let dropped = 0;
   let isOpen = false;
   let timer: NodeJS.Timeout | undefined;
-  let sampler: NodeJS.Timeout | undefined;
 
   const log = createFrameLog({
     hasPayloads: true,
@@ -60,7 +53,6 @@ export function createFrames(secrets: Secrets, dir: string) {
   function take(record: FrameRecord): void {
     const { id, leg = '', dir: way } = record;
     ring.take(record, id === undefined ? undefined : pairs.take(leg, way?.startsWith('from') === true, id));
-    charts.record(record);
   }
   function sendFrames(): void {
     log.settle();
@@ -80,10 +72,6 @@ export function createFrames(secrets: Secrets, dir: string) {
   function schedule(): void {
     clearTimeout(timer);
     if (interests.size > 0) timer = setTimeout(sendFrames, SEND_EVERY_MS);
-  }
-  function sample(): void {
-    charts.sample(Date.now());
-    for (const { page, send } of ofCharts) if (!page.isBehind) send({ rows: charts.rows().slice(-1), isFirst: false });
   }
   function wantedBy(filter: string, hasOthers = false): Wanted {
     const wanted = ring.wanted(filter);
@@ -116,7 +104,7 @@ export function createFrames(secrets: Secrets, dir: string) {
       },
     },
   };
-  const topics: TopicsOf<FrameTopics & ChartTopics> = {
+  const topics: TopicsOf<FrameTopics> = {
     frames: {
       params: z.strictObject({ filter: filterShape, hasOthers: z.boolean().optional() }),
       subscribe({ filter, hasOthers }, send, page) {
@@ -127,15 +115,6 @@ export function createFrames(secrets: Secrets, dir: string) {
           interests.delete(viewer);
           schedule();
         };
-      },
-    },
-    charts: {
-      params: z.strictObject({}),
-      subscribe(_, send, page) {
-        const viewer = { page, send };
-        send({ rows: charts.rows(), isFirst: true });
-        ofCharts.add(viewer);
-        return () => ofCharts.delete(viewer);
       },
     },
   };
@@ -151,7 +130,6 @@ export function createFrames(secrets: Secrets, dir: string) {
         ...(observer.skips && { skips: observer.skips }),
         received(frame) {
           if (!isOpen) return;
-          charts.passed(side, frame.end - frame.start);
           pairs.received(connection, frame);
           observer.received(frame);
         },
@@ -160,8 +138,7 @@ export function createFrames(secrets: Secrets, dir: string) {
         },
         sent(frame, patches) {
           if (!isOpen) return;
-          const addedMs = pairs.sent(connection, frame, patches);
-          if (addedMs !== undefined) charts.added(addedMs);
+          pairs.sent(connection, frame, patches);
           observer.sent(frame, patches);
         },
         sentLine(line) {
@@ -179,14 +156,11 @@ export function createFrames(secrets: Secrets, dir: string) {
     look(): void {
       if (isOpen) return;
       isOpen = true;
-      charts.pause();
-      sampler = setInterval(sample, SAMPLE_EVERY_MS);
     },
     /** The last page closed. */
     rest(): void {
       isOpen = false;
       clearTimeout(timer);
-      clearInterval(sampler);
     },
   };
 }

@@ -127,7 +127,7 @@ export function announceCommand(proxy: Parts<'pool' | 'client'>, session: Sessio
 export function passUpdate(proxy: Parts<'pool' | 'registry' | 'client'>, session: Session, kind: string | undefined, frame: Frame): void {
   if (kind === undefined) return proxy.client.notify(frame, toPublic(session, frame));
   const pass = (patches: readonly Patch[]) => proxy.client.notify(frame, [...toPublic(session, frame), ...patches]);
-  if (kind === 'tool_call' || kind === 'tool_call_update') return pass([]);
+  if (kind === 'tool_call' || kind === 'tool_call_update' || kind === 'usage_update') return pass([]);
   const { bytes } = frame;
   const update = memberAt(bytes, frame.body, 'update');
   if (!update) return pass([]);

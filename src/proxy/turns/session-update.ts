@@ -16,6 +16,7 @@ const ACTED_ON = [
   'available_commands_update',
   'current_mode_update',
   'subagent_update',
+  'usage_update',
   'diff', // of earlier agents
   'session_message',
 ].map((kind) => ({ kind, token: Buffer.from(`${kind}"`) }));

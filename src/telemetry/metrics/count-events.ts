@@ -1,8 +1,15 @@
 // Counts events. Whatever a peer can choose is reduced to known words first: labels have few values.
 import { FROM_AGENT, FROM_CLIENT } from '../../acp/methods.ts';
-import type { EventOfConnection } from '../events.ts';
+import type { EventOfConnection, Usage } from '../events.ts';
 import { OTHER, type Registry } from './registry.ts';
 
+const TOKEN_KINDS: Readonly<Record<keyof Usage, string>> = {
+  inputTokens: 'input',
+  outputTokens: 'output',
+  cachedReadTokens: 'cached_read',
+  cachedWriteTokens: 'cached_write',
+};
+const CURRENCY = /^[A-Z]{3}$/;
 const STOP_REASONS = new Set(['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled']);
 const METHODS = new Set(Object.keys({ ...FROM_CLIENT, ...FROM_AGENT }));
 /** Words of this program: reasons of failures and surfaces of the policy. */
@@ -31,8 +38,11 @@ export function countEvents(registry: Registry): (event: EventOfConnection) => v
         add('requests', [knownMethod(event.method), isError ? 'error' : 'ok']);
         if (event.method !== 'session/prompt') return;
         add('turns', [agent, isError ? 'error' : knownStopReason(event.stopReason ?? '')]);
+        for (const [name, tokens] of Object.entries(event.usage ?? {})) add('tokens', [agent, TOKEN_KINDS[name as keyof Usage]], tokens);
         return observe('turnSeconds', [agent], event.tookMs / 1000);
       }
+      case 'cost':
+        return add('cost', [agent, CURRENCY.test(event.currency) ? event.currency : OTHER], event.amount);
       case 'first-update':
         return observe('firstUpdateSeconds', [agent], event.afterMs / 1000);
       case 'abandoned':

@@ -83,6 +83,18 @@ export const METRICS = {
     buckets: WAIT_SECONDS,
     unit: 's',
   },
+  tokens: {
+    name: 'switchboard_tokens_total',
+    help: 'Tokens that agents report at the end of a turn, by kind: input, output, cached_read and cached_write.',
+    type: 'counter',
+    labels: ['agent', 'kind'],
+  },
+  cost: {
+    name: 'switchboard_cost_total',
+    help: 'What agents report that their sessions cost, by currency.',
+    type: 'counter',
+    labels: ['agent', 'currency'],
+  },
   decisions: {
     name: 'switchboard_decisions_total',
     help: 'Policy decisions by surface, verdict (allow, ask, deny) and outcome (allowed, prevented, noticed, unasked, withdrawn).',

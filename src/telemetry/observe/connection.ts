@@ -9,7 +9,7 @@ import type { Registry } from '../metrics/registry.ts';
 import { tracePatches } from '../traces/inject.ts';
 import { writeTraceparent } from '../traces/trace-context.ts';
 import { createFrameCounter, observeAgent } from './count-frames.ts';
-import { observeClient } from './observe-client.ts';
+import { numberIn, observeClient } from './observe-client.ts';
 
 export type ConnectionTelemetry = {
   /** For each connection: that of the client, and those of its agents, by process. */
@@ -41,6 +41,8 @@ export type ConnectionDeps = {
   readonly contextFor: ((id: string) => TraceContext | undefined) | undefined;
 };
 
+/** With a known cost. */
+const MAX_SESSIONS = 1000;
 const NO_PATCHES: readonly Patch[] = [];
 
 /** `claude#2` is a further process of `claude`. */
@@ -52,6 +54,8 @@ export function measureConnection({ registry, emit: emitAny, now, nextNumber, ag
   let client: ReturnType<typeof observeClient> | undefined;
   /** By process. */
   const starting = new Map<string, { readonly start: number; readonly at: number }>();
+  /** What each session has cost so far. */
+  const costs = new Map<string, number>();
   const begun = (process: string) => {
     const start = starting.get(process);
     starting.delete(process);
@@ -99,6 +103,16 @@ export function measureConnection({ registry, emit: emitAny, now, nextNumber, ag
         if (toolCallId === undefined) return;
         const [kind, status] = [stringIn(frame, 'update', 'kind'), stringIn(frame, 'update', 'status')];
         emit({ type: 'tool-call', at: now(), session, toolCallId, kind, status });
+      },
+      usage(session, agent, frame, isInTurn) {
+        const amount = numberIn(frame, 'update', 'cost', 'amount');
+        const currency = stringIn(frame, 'update', 'cost', 'currency');
+        if (amount === undefined || currency === undefined) return;
+        const before = costs.get(session) ?? (isInTurn ? 0 : amount);
+        costs.delete(session);
+        costs.set(session, amount);
+        if (costs.size > MAX_SESSIONS) costs.delete(costs.keys().next().value as string);
+        if (amount > before) emit({ type: 'cost', at: now(), agent, amount: amount - before, currency });
       },
       toolCalled({ sessionId: session, agent, server, tool }) {
         const id = `${prefix}tool-${nextNumber()}`;

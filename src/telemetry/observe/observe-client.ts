@@ -157,7 +157,7 @@ function sessionsIn({ first, sessions }: FrameBatch): ReadonlySet<string | undef
   return new Set(sessions ? sessions.map(decodedOf) : [sessionIdOf(first)]);
 }
 
-function numberIn(frame: Frame, ...path: readonly string[]): number | undefined {
+export function numberIn(frame: Frame, ...path: readonly string[]): number | undefined {
   const { bytes, body } = briefOf(frame);
   const span = memberAt(bytes, body, ...path);
   const value = span ? Number(bytes.toString('utf8', span.start, span.end)) : Number.NaN;

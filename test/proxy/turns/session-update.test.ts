@@ -21,7 +21,7 @@ test('frames of one shape have the same kind, and different shapes different kin
 });
 
 test('if the kind is the last string of a frame, frames of that shape may differ in it', () => {
-  const kinds = ['plan', 'tool_call', 'usage_update', 'current_mode_update'];
+  const kinds = ['plan', 'tool_call', 'session_info_update', 'current_mode_update'];
   expect(kindsOf(...kinds.map((kind) => `{"sessionUpdate":"${kind}"}`))).toEqual([
     undefined,
     'tool_call',

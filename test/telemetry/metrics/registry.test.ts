@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { countEvents } from '../../../src/telemetry/metrics/count-events.ts';
 import { METRICS, type Metric } from '../../../src/telemetry/metrics/definitions.ts';
-import { valuesOf } from '../../../src/telemetry/metrics/history.ts';
 import { prometheusText } from '../../../src/telemetry/metrics/prometheus.ts';
 import { createRegistry } from '../../../src/telemetry/metrics/registry.ts';
 
@@ -30,7 +29,6 @@ describe('the text for Prometheus', () => {
       'switchboard_turn_duration_seconds_sum{agent="claude"} 7000.45',
       'switchboard_turn_duration_seconds_count{agent="claude"} 4',
     ]);
-    expect(valuesOf(registry.collect()).get('switchboard_turn_duration_seconds_count{agent="claude"}')).toBe(4);
   });
 
   test('escapes labels', () => {
@@ -111,6 +109,6 @@ describe('labels', () => {
   test('no metric has a label that could hold an id, a path or a text', () => {
     const known = ['version', 'agent', 'state', 'direction', 'method', 'outcome', 'surface', 'verdict', 'reason', 'queue'];
     const labels = Object.values(METRICS).flatMap((metric: Metric) => metric.labels);
-    expect(labels.filter((label) => ![...known, 'signal', 'statistic', 'kind'].includes(label))).toEqual([]);
+    expect(labels.filter((label) => ![...known, 'currency', 'signal', 'statistic', 'kind'].includes(label))).toEqual([]);
   });
 });

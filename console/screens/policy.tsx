@@ -87,17 +87,17 @@ function All({ policy }: { readonly policy: There }): VNode {
           <li>
             <span class={`verdict ${policy.default}`}>{policy.default}</span>
             <div>anything no rule matches</div>
-            <Count count={defaultHits} lastAt={undefined} />
+            <Count count={defaultHits} lastAt={undefined} week={policy.defaultWeek} />
           </li>
         </ul>
       </section>
-      <DryRun files={files.map(({ file }) => file)} />
+      <DryRun files={files.map(({ file }) => file)} saved={'why' in where ? undefined : where} />
     </>
   );
 }
 
 function Rule({ rule }: { readonly rule: RuleRow }): VNode {
-  const { verdict, id, file, line, layer, text, reason, onlyTightens, hits, lastAt } = rule;
+  const { verdict, id, file, line, layer, text, reason, onlyTightens, hits, lastAt, week } = rule;
   return (
     <li>
       <span class={`verdict ${verdict}`}>{verdict}</span>
@@ -109,16 +109,21 @@ function Rule({ rule }: { readonly rule: RuleRow }): VNode {
           {onlyTightens && layer !== 'built-in' && ' · only tightens'}
         </small>
       </div>
-      <Count count={hits} lastAt={lastAt} />
+      <Count count={hits} lastAt={lastAt} week={week} />
     </li>
   );
 }
 
-function Count({ count, lastAt }: { readonly count: number; readonly lastAt: number | undefined }): VNode {
+type CountProps = { readonly count: number; readonly lastAt: number | undefined; readonly week: number | undefined };
+
+/** Decisions since start, and in the last week. */
+function Count({ count, lastAt, week }: CountProps): VNode {
   return (
-    <span class="number hits" title={count === 0 ? 'no decisions since start' : 'decisions since start'}>
+    <span class="number hits">
       {count === 0 ? <span class="dim">–</span> : `${count}×`}
       {lastAt !== undefined && <small> {ago(lastAt)}</small>}
+      {week !== undefined && week > 0 && <small> {week}× in 7 days</small>}
+      <span class="hidden"> since start</span>
     </span>
   );
 }

@@ -10,7 +10,10 @@ import { ask } from '../socket.ts';
 import { newestFirst } from '../state.ts';
 
 const MOST_HITS = 10;
+/** Rows that are drawn at once: a page with all of a thousand sessions would stutter. */
+const AT_ONCE = 60;
 const filter = signal('');
+const count = signal(AT_ONCE);
 /** Search results in transcripts, with their query. */
 const found = signal<{ readonly query: string; readonly hits: readonly Hit[] } | undefined>(undefined);
 
@@ -36,7 +39,8 @@ export function Sessions(): VNode {
     const text = `${row.title} ${row.agent} ${row.cwd} ${row.sessionId} ${STATES[row.state]}`.toLowerCase();
     return query.every((word) => text.includes(word));
   });
-  const agents = [...new Set(rows.map(({ agent }) => agent))];
+  const shown = rows.slice(0, count.value);
+  const agents = [...new Set(shown.map(({ agent }) => agent))];
   return (
     <div class="screen">
       <header class="bar">
@@ -47,6 +51,7 @@ export function Sessions(): VNode {
           text={filter.value}
           set={(wanted) => {
             filter.value = wanted;
+            count.value = AT_ONCE;
             if (wanted === '') found.value = undefined;
           }}
           search={search}
@@ -74,7 +79,7 @@ export function Sessions(): VNode {
                 </tr>
               </thead>
               <tbody>
-                {rows
+                {shown
                   .filter((row) => row.agent === agent)
                   .map((row) => (
                     <Row key={row.sessionId} row={row} />
@@ -83,6 +88,11 @@ export function Sessions(): VNode {
             </table>
           </section>
         ))}
+        {rows.length > shown.length && (
+          <button type="button" onClick={() => (count.value = shown.length + AT_ONCE)}>
+            Show {Math.min(AT_ONCE, rows.length - shown.length)} more of {rows.length}
+          </button>
+        )}
       </div>
     </div>
   );

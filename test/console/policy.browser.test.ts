@@ -161,26 +161,47 @@ describe('in the browser, under a policy', () => {
 
     await page.getByLabel('Agent').selectOption('mime');
     await page.getByLabel('What', { exact: true }).fill('ls src && make all');
-    await page.getByLabel('What', { exact: true }).press('Enter');
     await page.locator('.answer').getByText(`allow by rule look (${file}:7)`).waitFor();
+    // The effects follow what is typed.
+    const effects = page.getByRole('list', { name: 'Effects' });
+    await page.getByLabel('What', { exact: true }).fill('cp a.txt b.txt && curl -o c.txt https://example.com');
+    await effects.getByText('connects to').first().waitFor();
+    expect((await effects.innerText()).replaceAll('\n', ' ')).toMatch(/cp a\.txt b\.txt.*reads a\.txt.*writes b\.txt.*curl.*writes c\.txt/);
     await page.getByLabel('Action').selectOption('edit');
     await page.getByLabel('What', { exact: true }).fill('notes/b.txt');
-    await page.getByRole('button', { name: 'Explain' }).click();
     await page.locator('.answer').getByText(`ask by rule careful-with-notes (${file}:5): they are mine`).waitFor();
+    await page.getByLabel('What', { exact: true }).fill('');
+    await page.locator('.answer').waitFor({ state: 'detached' });
 
-    await page.getByText('Try a change on past requests').click();
+    await page.getByText('Change the policy').click();
     const text = page.getByLabel(`New text of ${file}`);
     await expect.poll(() => text.inputValue()).toContain('careful-with-notes');
+    await page.getByText('Nothing changes.').waitFor();
+    const save = page.getByRole('button', { name: 'Save' });
+    expect(await save.isDisabled()).toBe(true);
     await text.fill('version: 1\ndefalt: deny');
-    await page.getByRole('button', { name: 'Try it' }).click();
     await page.getByText(/^line 2:1: unknown key/).waitFor();
-    await text.fill(`${POLICY}deny:\n  - { action: execute, command: "make ..." }\n`);
-    await page.getByRole('button', { name: 'Try it' }).click();
-    await page.getByText(/requests: \d+ allow, \d+ ask, 3 deny\. 3 would be decided differently:/).waitFor();
+    expect(await save.isDisabled()).toBe(true);
+    const denied = `${POLICY}deny:\n  - { action: execute, command: "make ..." }\n`;
+    await text.fill(denied);
+    await page.getByText(/tool calls of the last week: \d+ allow, \d+ ask, 3 deny\. 3 would be decided differently:/).waitFor();
     expect(await page.locator('.changed li').first().innerText()).toMatch(/(ask|allow) → deny execute: make/);
     await page.getByLabel('Recording').fill('/nowhere/r.ndjson');
-    await page.getByRole('button', { name: 'Try it' }).click();
     await page.getByRole('alert').filter({ hasText: 'the recording' }).waitFor();
+    await page.getByLabel('Recording').fill('');
+    await page.locator('.changed li').first().waitFor();
+    // Saved only if nobody else has changed the file, and then in force at once.
+    const kept = readFileSync(file, 'utf8');
+    writeFileSync(file, `${kept}# by an editor\n`);
+    await save.click();
+    await page.getByRole('alert').filter({ hasText: 'the file has changed meanwhile' }).waitFor();
+    writeFileSync(file, kept);
+    await save.click();
+    await page.getByText(`Saved in ${file}, and in force.`).waitFor();
+    expect(readFileSync(file, 'utf8')).toBe(denied);
+    await rules.filter({ hasText: 'make ...' }).waitFor();
+    writeFileSync(file, kept);
+    await rules.filter({ hasText: 'make ...' }).waitFor({ state: 'detached' });
 
     // An invalid file is reported and changes nothing.
     const before = readFileSync(file, 'utf8');

@@ -50,7 +50,7 @@ function Time({ at }: { readonly at: number }): VNode {
   );
 }
 
-const LONGEST = 100_000;
+const LONGEST = 60_000;
 const EDGE = 20_000;
 
 /**

@@ -1,12 +1,14 @@
-// Explains why a request would be allowed, asked or denied.
+// Explains, as you type, what a request does and why it would be allowed, asked or denied.
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
-import type { Explained } from '../../../src/console/protocol/policy.ts';
+import { useEffect, useState } from 'preact/hooks';
+import type { CommandEffects, Explained } from '../../../src/console/protocol/policy.ts';
 import { ask } from '../../socket.ts';
 import { agents, cwd } from '../../state.ts';
 import { Problem } from '../controls/problem.tsx';
 
 const KINDS = ['execute', 'read', 'edit', 'delete', 'move', 'search', 'tool', 'mode', 'delegate'];
+/** A pause in typing. */
+const PAUSE_MS = 200;
 const HINTS: Readonly<Record<string, string>> = { execute: 'npm test', tool: 'server:tool', mode: 'plan', delegate: 'another agent' };
 
 export function Explain(): VNode {
@@ -18,7 +20,7 @@ export function Explain(): VNode {
   const [explained, setExplained] = useState<Explained>();
   const [problem, setProblem] = useState('');
 
-  function explain(): void {
+  function explain(isWanted: () => boolean): void {
     const about =
       kind === 'execute'
         ? { command: what }
@@ -29,15 +31,29 @@ export function Explain(): VNode {
             : { path: what, action: kind };
     ask('policy.explain', { agent, cwd: directory, ...about }).then(
       (found) => {
+        if (!isWanted()) return;
         setExplained(found);
         setProblem('');
       },
       (error: Error) => {
+        if (!isWanted()) return;
         setExplained(undefined);
         setProblem(error.message);
       },
     );
   }
+  useEffect(() => {
+    if (what.trim() === '') {
+      setExplained(undefined);
+      return setProblem('');
+    }
+    let isWanted = true;
+    const timer = setTimeout(() => explain(() => isWanted), PAUSE_MS);
+    return () => {
+      isWanted = false;
+      clearTimeout(timer);
+    };
+  }, [agent, directory, kind, what]);
   return (
     <section aria-labelledby="explain">
       <h2 id="explain">What if?</h2>
@@ -45,7 +61,7 @@ export function Explain(): VNode {
         class="explain"
         onSubmit={(event) => {
           event.preventDefault();
-          explain();
+          explain(() => true);
         }}
       >
         <select aria-label="Agent" value={agent} onChange={({ currentTarget }) => setAgent(currentTarget.value)}>
@@ -74,7 +90,6 @@ export function Explain(): VNode {
           value={directory}
           onInput={({ currentTarget }) => setDirectory(currentTarget.value)}
         />
-        <button type="submit">Explain</button>
       </form>
       <Problem text={problem} />
       {explained && <Answer explained={explained} />}
@@ -82,7 +97,7 @@ export function Explain(): VNode {
   );
 }
 
-function Answer({ explained: { verdict, why, summary, matches, opaque } }: { readonly explained: Explained }): VNode {
+function Answer({ explained: { verdict, why, summary, matches, opaque, effects } }: { readonly explained: Explained }): VNode {
   return (
     <div class="answer" role="status">
       <p>
@@ -92,6 +107,7 @@ function Answer({ explained: { verdict, why, summary, matches, opaque } }: { rea
         Understood as <code>{summary}</code>
         {opaque.length > 0 && `, and not understood: ${opaque.join(', ')}`}
       </p>
+      {effects.length > 0 && <Effects commands={effects} />}
       {matches.length > 0 && (
         <ol aria-label="Matching rules">
           {matches.map((rule) => (
@@ -106,5 +122,33 @@ function Answer({ explained: { verdict, why, summary, matches, opaque } }: { rea
         </ol>
       )}
     </div>
+  );
+}
+
+/** What each command of a line does. */
+function Effects({ commands }: { readonly commands: readonly CommandEffects[] }): VNode {
+  return (
+    <ul class="effects" aria-label="Effects">
+      {commands.map(({ command, effects, notUnderstood }, index) => (
+        <li key={index}>
+          <code>{command}</code>
+          <ul>
+            {effects.map(({ does, what, unasked }) => (
+              <li key={does + what}>
+                <span class="dim">{does}</span> <code>{what}</code>
+                {unasked && <span class="dim"> although no word says so</span>}
+              </li>
+            ))}
+            {notUnderstood && (
+              <li>
+                <span class="warn-text">not understood:</span> <code>{notUnderstood.word}</code>{' '}
+                <span class="dim">{notUnderstood.reason}</span>
+              </li>
+            )}
+            {effects.length === 0 && !notUnderstood && <li class="dim">changes nothing, connects to nothing</li>}
+          </ul>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -60,7 +60,7 @@ function stamp(file: string): string {
 }
 
 /** Sessions in the list on every page. Search covers all of them. */
-const MOST_SHOWN = 300;
+const MOST_SHOWN = 1000;
 
 export type Here = Pick<ConsoleDeps, 'port' | 'at' | 'endpoints' | 'frames' | 'connect' | 'attached' | 'entered'> & {
   readonly connection: Connection;

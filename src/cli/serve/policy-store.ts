@@ -6,12 +6,14 @@ import path from 'node:path';
 import { packageFile } from '../../app/package-files.ts';
 import type { EnforcedPolicy } from '../../app/policy.ts';
 import { PRESETS } from '../../app/read-policy.ts';
+import { countWeek } from '../../audit/count-rules.ts';
 import type { PolicySource } from '../../config/config.ts';
 import { userConfigFile } from '../../config/discover.ts';
 import type { PolicyPlace, PolicyStore } from '../../console/actions/policy-store.ts';
 import type { SessionRow } from '../../console/protocol/state.ts';
 import { shellOn } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agent-tools.ts';
+import { hitKey } from '../../policy/policy.ts';
 import { createSerialQueue } from '../../serial-queue.ts';
 import { readToEdit, saveEdited } from '../../setup/edit-file.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
@@ -90,7 +92,10 @@ export function policyStore({ policy, otherwise, stateDir, stored }: PolicyStore
   /** Serialised: two pages may save at once, and neither rule may be lost. */
   const writes = createSerialQueue();
 
+  const weekCounts = countWeek(stateDir, hitKey, Date.now);
+
   return {
+    week: weekCounts,
     state() {
       const now = policy?.state();
       return now && { ...now, isOurs: now.policies.some(isOurs) };

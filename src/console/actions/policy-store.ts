@@ -13,8 +13,10 @@ export type PolicyStore = {
   /** Rewrites the file and resolves when it is in force. Rejects with a message for the user, also when `change` throws. */
   write(change: (text: string) => string): Promise<void>;
   placeFor(agent: string, cwd: string): Place;
-  /** Past requests, from transcripts or from a recording. */
+  /** Tool calls of the last week, from transcripts, or the requests of a recording. */
   past(recording: string | undefined): Promise<readonly PastRequest[]>;
+  /** How often each rule decided in the last week, by `hitKey`, from the audit log; undefined until it was read. */
+  week(): ReadonlyMap<string, number> | undefined;
 };
 
 export type PolicyState = {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ClientError } from '../../client/client-error.ts';
 import { summaryOf } from '../../policy/actions/summary.ts';
 import { decide } from '../../policy/decide.ts';
-import { describedAction, isAction } from '../../policy/described-action.ts';
+import { describedAction, describedMeaning, isAction } from '../../policy/described-action.ts';
 import { loadPolicy } from '../../policy/format/load.ts';
 import { hitKey, type LayeredRule } from '../../policy/policy.ts';
 import { sourceOf } from '../../policy/rules/add-rule.ts';
@@ -13,7 +13,7 @@ import type { ActionsOf, TopicsOf } from '../server/screens.ts';
 import { cleanValue } from '../state/clean-text.ts';
 import type { PolicyState, PolicyStore } from './policy-store.ts';
 
-type ScreenActions = Pick<PolicyActions, 'policy.explain' | 'policy.text' | 'policy.try'>;
+type ScreenActions = Pick<PolicyActions, 'policy.explain' | 'policy.text' | 'policy.try' | 'policy.save'>;
 
 const LOOK_EVERY_MS = 1000;
 const MOST_CHANGED = 500;
@@ -36,12 +36,26 @@ export function policyHandlers(policies: PolicyStore, redact: Redactor) {
     const found = policies.state();
     if (!found) return { isThere: false };
     const { layers, policy, isObserving, isOurs, problem, hits } = found;
+    const week = policies.week();
+    const inWeek = (rule: Parameters<typeof hitKey>[0]) => week && (week.get(hitKey(rule)) ?? 0);
     const texts = new Map(layers.map((layer) => [layer.policy.file, layer.text]));
     const row = ({ rule, layer, onlyTightens }: LayeredRule): RuleRow => {
       const { verdict, id, file: from, line, reason } = rule;
       const its = hits.get(hitKey(rule));
       const text = sourceOf(texts.get(from) ?? '', line);
-      return { verdict, id, file: from, line, layer, text, reason, onlyTightens, hits: its?.count ?? 0, lastAt: its?.lastAt };
+      return {
+        verdict,
+        id,
+        file: from,
+        line,
+        layer,
+        text,
+        reason,
+        onlyTightens,
+        hits: its?.count ?? 0,
+        lastAt: its?.lastAt,
+        week: inWeek(rule),
+      };
     };
     const strict = (verdict: string) => policy.strict.filter(({ rule }) => rule.verdict === verdict);
     return clean({
@@ -50,6 +64,7 @@ export function policyHandlers(policies: PolicyStore, redact: Redactor) {
       isOurs,
       default: policy.default,
       defaultHits: hits.get(hitKey(undefined))?.count ?? 0,
+      defaultWeek: inWeek(undefined),
       files: layers.map(({ name, policy: { file: from }, isTrusted = name !== 'project' }) => ({ layer: name, file: from, isTrusted })),
       rules: [...strict('deny'), ...strict('ask'), ...policy.allow].map(row),
       problem,
@@ -73,13 +88,37 @@ export function policyHandlers(policies: PolicyStore, redact: Redactor) {
         if (action !== undefined && !isAction(action)) throw new ClientError(-32602, 'unknown action');
         const asked = describedAction(policies.placeFor(agent, cwd), { ...about, action });
         const { verdict, why, rule, matches, opaque } = decide(state().policy, asked);
-        return clean({ verdict, why, rule, matches, opaque, summary: summaryOf(asked) });
+        const effects = asked.commands.map(({ argv, meaning, redirects }) => ({
+          command: argv.join(' '),
+          effects: [],
+          ...describedMeaning(meaning, redirects),
+        }));
+        return clean({ verdict, why, rule, matches, opaque, effects, summary: summaryOf(asked) });
       },
     },
     'policy.text': {
       params: z.strictObject({ file }),
       perform({ file: wanted }) {
         return { text: clean(layerOf(wanted).text) };
+      },
+    },
+    'policy.save': {
+      params: z.strictObject({ file, text: z.string().max(1_000_000), before: z.string().max(1_000_000) }),
+      async perform({ file: wanted, text, before }) {
+        layerOf(wanted);
+        const place = policies.place();
+        if ('why' in place) throw new ClientError(-32600, clean(place.why));
+        if (place.insteadOf !== wanted) throw new ClientError(-32602, `only ${clean(place.file)} can be changed here`);
+        const { problems } = loadPolicy(wanted, text);
+        const [first] = problems;
+        if (first) throw new ClientError(-32602, clean(`line ${first.line}: ${first.message}`));
+        await policies.write((now) => {
+          // The page must not write back what was redacted for it.
+          if (clean(now) !== now)
+            throw new ClientError(-32600, 'the file has secrets or invisible characters, so the page cannot change it');
+          if (now !== before) throw new ClientError(-32600, 'the file has changed meanwhile; load its text again');
+          return text;
+        });
       },
     },
     'policy.try': {
@@ -126,7 +165,7 @@ export function policyHandlers(policies: PolicyStore, redact: Redactor) {
 }
 
 const placeShown = (place: ReturnType<PolicyStore['place']>): RulePlace =>
-  'why' in place ? place : { file: place.file, isNew: place.isNew };
+  'why' in place ? place : { file: place.file, isNew: place.isNew, insteadOf: place.insteadOf };
 
 const NOTHING_TRIED = { requests: 0, counts: { allow: 0, ask: 0, deny: 0 }, changed: [] };
 

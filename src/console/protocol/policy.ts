@@ -12,8 +12,11 @@ export type RuleRow = {
   readonly reason?: string | undefined;
   /** It can only turn an allow into an ask. */
   readonly onlyTightens: boolean;
+  /** Decisions since start. */
   readonly hits: number;
   readonly lastAt?: number | undefined;
+  /** Decisions of the last week, of all processes; undefined while they are not counted yet. */
+  readonly week?: number | undefined;
 };
 
 export type PolicyShown =
@@ -26,6 +29,7 @@ export type PolicyShown =
       readonly default: string;
       /** Decisions that no rule made. */
       readonly defaultHits: number;
+      readonly defaultWeek?: number | undefined;
       readonly files: readonly PolicyFileRow[];
       /** In order of evaluation. */
       readonly rules: readonly RuleRow[];
@@ -36,8 +40,8 @@ export type PolicyShown =
 
 export type PolicyFileRow = { readonly layer: string; readonly file: string; readonly isTrusted: boolean };
 
-/** Where the user's rules go, or why they cannot be saved. */
-export type RulePlace = { readonly file: string; readonly isNew: boolean } | { readonly why: string };
+/** Where the user's rules go, or why they cannot be saved. `insteadOf`: the file in force whose place a new file takes. */
+export type RulePlace = { readonly file: string; readonly isNew: boolean; readonly insteadOf: string } | { readonly why: string };
 
 export type MatchedRow = {
   readonly verdict: string;
@@ -56,6 +60,14 @@ export type Explained = DecisionText & {
   /** How the request was understood. */
   readonly summary: string;
   readonly opaque: readonly string[];
+  /** What a command does, word by word; empty for files and tools. */
+  readonly effects: readonly CommandEffects[];
+};
+
+export type CommandEffects = {
+  readonly command: string;
+  readonly effects: readonly { readonly does: string; readonly what: string; readonly unasked: boolean }[];
+  readonly notUnderstood?: { readonly word: string; readonly reason: string } | undefined;
 };
 
 export type PolicyProblem = {
@@ -107,8 +119,10 @@ export type PolicyActions = {
   };
   /** The text in force of a policy file. */
   'policy.text': { params: { readonly file: string }; result: { readonly text: string } };
-  /** What an edited file would decide about past requests, from transcripts or a recording. */
+  /** What an edited file would decide about the last week's tool calls in transcripts, or the requests of a recording. */
   'policy.try': { params: { readonly file: string; readonly text: string; readonly recording?: string | undefined }; result: Tried };
+  /** Saves a file that the page edited. `before` is the text that it was made from. */
+  'policy.save': { params: { readonly file: string; readonly text: string; readonly before: string }; result: undefined };
   /** Proposes a rule for a pending request. */
   'rule.propose': { params: AboutRequest; result: Proposed };
   'rule.check': { params: AboutRequest & { readonly rule: string }; result: Checked };

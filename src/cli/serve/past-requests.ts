@@ -19,7 +19,7 @@ const KINDS = new Set(['read', 'edit', 'delete', 'move', 'search', 'execute', 'f
 
 type PlaceFor = (agent: string, cwd: string) => Place;
 
-/** Tool calls that their agent described, whether or not somebody was asked. Newest sessions first. */
+/** Tool calls that their agent described, whether or not it asked first. Newest sessions first. */
 export async function pastInTranscripts(
   stateDir: string,
   rows: readonly SessionRow[],

@@ -83,6 +83,8 @@ function loginHint(agent: string, methods: unknown): string {
 export type Refused = {
   /** A permission request that nobody could answer. */
   unanswered(params: unknown): void;
+  /** A write outside the working directory, which nothing allows. */
+  write(path: string): void;
   /** A policy decision. */
   decided(entry: Pick<AuditEntry, 'verdict' | 'summary' | 'why' | 'mode' | 'outcome' | 'option' | 'answeredBy'>): void;
 };
@@ -113,6 +115,10 @@ export function createRefused(
       explainCall(typeof toolCall?.title === 'string' ? toolCall.title : 'a permission request');
       if (!isHinted) say(HINTS[approval]);
       isHinted = true;
+    },
+    write(path) {
+      facts.isRefused = true;
+      explainCall(`write ${path}`, 'it is outside the working directory; to change files there, run switchboard in that directory');
     },
     decided({ verdict, summary, why, mode, outcome, option, answeredBy }) {
       if (verdict !== 'deny' || mode === 'observe' || answeredBy === 'agent') return;

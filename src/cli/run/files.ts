@@ -5,6 +5,7 @@ import { bundledCatalogue } from '../../app/package-files.ts';
 import type { Capabilities } from '../../client/acp-methods.ts';
 import { ClientError } from '../../client/client-error.ts';
 import { ProxyError, wireDataOf } from '../../errors.ts';
+import { fields } from '../../json-object.ts';
 import { rootsOf } from '../../workspace/roots.ts';
 import { createWorkspace } from '../../workspace/workspace.ts';
 
@@ -15,10 +16,16 @@ export type Files = {
   stop(): Promise<void>;
 };
 
-export type FilesOptions = { readonly canWrite: boolean; readonly canReadAll: boolean; readonly agent: AgentSpec | undefined };
+export type FilesOptions = {
+  readonly canWrite: boolean;
+  readonly canReadAll: boolean;
+  readonly agent: AgentSpec | undefined;
+  /** A write outside the working directory. */
+  readonly refusedWrite?: (path: string) => void;
+};
 
 /** Writes stay in the working directory, whatever the user allowed. */
-export function createFiles(cwd: string, { canWrite, canReadAll, agent }: FilesOptions): Files {
+export function createFiles(cwd: string, { canWrite, canReadAll, agent, refusedWrite }: FilesOptions): Files {
   const workspace = createWorkspace({ mark: 'run', onChild: () => {}, environment: () => ({}) }); // no terminals are offered;
   const owner = {};
   const inside = rootsOf([cwd]);
@@ -33,6 +40,7 @@ export function createFiles(cwd: string, { canWrite, canReadAll, agent }: FilesO
         return await workspace.serve(method, params, { owner, roots: isRead ? readable : inside, graceMs: 0 });
       } catch (error) {
         if (isRead && error instanceof ProxyError && error.key === 'FILE_MISSING' && readsMissingFiles(agent)) return { content: '' };
+        if (!isRead && error instanceof ProxyError && error.key === 'PATH_OUTSIDE') refusedWrite?.(String(fields(params).path));
         if (error instanceof ProxyError) throw new ClientError(error.rpc, error.message, wireDataOf(error));
         throw error;
       }

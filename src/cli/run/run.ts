@@ -100,7 +100,10 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
   say(`configuration: ${proxy.files.join(', ') || 'none'}; agent: ${agent}${flags.agent === undefined ? '' : ' (--agent)'}`);
   const clean = createLiveCleaner(proxy.secrets);
   const screen = createScreen(flags.output, clean, print);
-  const files = createFiles(process.cwd(), { canWrite, canReadAll: flags.yolo === true, agent: agents.find(({ name }) => name === agent) });
+  const files = createFiles(process.cwd(), {
+    ...{ canWrite, canReadAll: flags.yolo === true, refusedWrite: refused.write },
+    agent: agents.find(({ name }) => name === agent),
+  });
   const approver = createApprover(approval, agent, process.cwd());
   const commands = createSignal();
   let isReplaying = false;

@@ -119,6 +119,11 @@ describe('files', () => {
     expect(await turn('--yolo', `write ${outside}`)).toMatch(/^error -32602: The path is outside the session directories/);
     expect(await turn('--yolo', `write ${path.join(home.project, 'in.txt')}`)).toContain('ok ');
     expect(readFileSync(outside, 'utf8')).toBe('theirs');
+    const refused = await home.run(['run', '-o', 'simple', '--config', config, '--yolo', `write ${outside}`]);
+    expect(refused).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining(`denied: write ${outside}; it is outside the working directory`),
+    });
   });
 });
 

@@ -85,7 +85,7 @@ test.runIf(process.platform !== 'win32')('npm ends with the command that install
   chmodSync(home.write(path.join(bin, 'npm'), `#!/bin/sh\n: > '${begun}'\nexec sleep 987\n`), 0o755);
   const slow = home.write(path.join(home.tmp, 'slow.cjs'), SLOW_STARTS);
   const env = { PATH: `${bin}:${process.env.PATH}`, NODE_OPTIONS: `--require=${slow}` };
-  const { child, ended } = home.start(['agents', 'add', 'gemini', '--install'], env);
+  const { child, ended } = home.start(['agents', 'add', 'gemini', '--install', '--offline'], env);
   await expect.poll(() => existsSync(begun)).toBe(true);
   child.kill('SIGTERM');
   expect(await ended).toMatchObject({ code: 143, stderr: expect.stringContaining('ended by SIGTERM') });

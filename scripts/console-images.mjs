@@ -159,8 +159,7 @@ try {
   await take('rule');
   await page.getByRole('button', { name: 'Back' }).click();
   await page.goto(`${origin}/#/policy`);
-  await page.getByLabel('What', { exact: true }).fill('ls -l && git push');
-  await page.getByRole('button', { name: 'Explain' }).click();
+  await page.getByLabel('What', { exact: true }).fill('cp shed.md notes.md && git push');
   await page.locator('.answer').waitFor();
   await take('policy');
   await page.goto(`${origin}/#/`);

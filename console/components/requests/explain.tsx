@@ -133,12 +133,17 @@ function Effects({ commands }: { readonly commands: readonly CommandEffects[] })
         <li key={index}>
           <code>{command}</code>
           <ul>
-            {effects.map(({ does, what, unasked }) => (
-              <li key={does + what}>
-                <span class="dim">{does}</span> <code>{what}</code>
-                {unasked && <span class="dim"> although no word says so</span>}
+            <Does effects={effects.filter(({ unasked }) => !unasked)} />
+            {effects.some(({ unasked }) => unasked) && (
+              <li>
+                <details>
+                  <summary class="dim">{effects.filter(({ unasked }) => unasked).length} effects that its words do not name</summary>
+                  <ul>
+                    <Does effects={effects.filter(({ unasked }) => unasked)} />
+                  </ul>
+                </details>
               </li>
-            ))}
+            )}
             {notUnderstood && (
               <li>
                 <span class="warn-text">not understood:</span> <code>{notUnderstood.word}</code>{' '}
@@ -152,3 +157,13 @@ function Effects({ commands }: { readonly commands: readonly CommandEffects[] })
     </ul>
   );
 }
+
+const Does = ({ effects }: Pick<CommandEffects, 'effects'>): VNode => (
+  <>
+    {effects.map(({ does, what }) => (
+      <li key={does + what}>
+        <span class="dim">{does}</span> <code>{what}</code>
+      </li>
+    ))}
+  </>
+);

@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { createHome } from './command.ts';
-import { allCommands } from './command-tree.ts';
+import { createHome } from '../cli/command.ts';
+import { allCommands } from '../cli/command-tree.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -12,6 +12,8 @@ const inSource = readdirSync(path.join(root, 'src'), { recursive: true, encoding
 const documents = [
   'README.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CODE_OF_CONDUCT.md',
   'CHANGELOG.md',
   ...inDocs.map((file) => path.join('docs', file)),
   ...inSource.map((file) => path.join('src', file)),

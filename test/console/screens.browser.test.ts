@@ -230,9 +230,10 @@ describe('in the browser', () => {
     await frames.locator('.canvas').press('Escape');
     await expect.poll(looksAt).toBe('now');
     // The next interval comes by itself.
-    const before = await frames.locator('tbody tr').count();
+    const turnsOfMime = async () => Number((await row('mime').locator('td').first().innerText()).trim());
+    const before = await turnsOfMime();
     await prompt(page, 'hello');
-    await expect.poll(() => frames.locator('tbody tr').count(), { timeout: 20_000 }).toBeGreaterThan(before);
+    await expect.poll(turnsOfMime, { timeout: 20_000 }).toBe(before + 1);
     // Zoomed by keyboard and by drag; the totals follow.
     const whole = charts.getByRole('button', { name: 'show the whole range' });
     await frames.locator('.canvas').press('+');

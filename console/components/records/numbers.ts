@@ -54,7 +54,7 @@ export function binned(intervals: Intervals, fromMs: number, toMs: number): Char
   const size = Math.max(1, (toMs - fromMs) / MOST_POINTS);
   const bins = new Map<number, ChartInterval[]>();
   for (const interval of intervals) {
-    const bin = Math.floor((interval.at - fromMs) / size);
+    const bin = Math.floor(interval.at / size);
     const known = bins.get(bin);
     if (known) known.push(interval);
     else bins.set(bin, [interval]);

@@ -55,6 +55,12 @@ export const GROUPS: readonly Group[] = [
     install: 'prometheus',
     isMet: () => hasProgram('promtool'),
   },
+  {
+    name: 'nats',
+    needs: 'a NATS server: apt-get install nats-server',
+    install: 'nats-server',
+    isMet: () => hasProgram('nats-server'),
+  },
   { name: 'root', needs: 'a user who may make devices (mknod): root', isMet: mayMakeDevices },
 ];
 

@@ -1,0 +1,79 @@
+// What crosses machines: a directory, messages, requests and streams. Three buses keep this contract: `local:` in this process, `ws:` and
+// `wss:` through a switchboard that serves one, `nats:` and `tls:` through NATS with JetStream.
+
+/** A name of one level: letters, digits, `_`, `-` and `=`. Subjects are names joined by dots. */
+export const NAME = /^[\w=-]{1,200}$/;
+
+export type Entry = { readonly key: string; readonly value: Buffer; readonly revision: number };
+/** `value` is undefined when the entry was removed. */
+export type Change = { readonly key: string; readonly value: Buffer | undefined; readonly revision: number };
+
+/** Entries by key. A write counts only if nobody else wrote since; revisions of one directory only grow. */
+export type Directory = {
+  get(key: string): Promise<Entry | undefined>;
+  /** Returns the revision; undefined if the key exists. */
+  create(key: string, value: Buffer): Promise<number | undefined>;
+  /** Returns the new revision; undefined if the entry has another revision than `revision`, or is gone. */
+  update(key: string, value: Buffer, revision: number): Promise<number | undefined>;
+  /** Returns whether the entry had this revision and is now gone. */
+  remove(key: string, revision: number): Promise<boolean>;
+  /** Calls back with every entry, and then with each change; resolves after the entries. Entries that expire are not reported. */
+  watch(listener: (change: Change) => void): Promise<() => void>;
+};
+
+export type DirectoryOptions = {
+  /** Entries expire this long after their last write. */
+  readonly ttlMs?: number | undefined;
+};
+
+/** A record of a stream; `sequence` grows with each record of the stream. */
+export type StreamRecord = { readonly subject: string; readonly sequence: number; readonly bytes: Buffer };
+
+export type Stream = {
+  /** `after`: the sequence of the last record of this subject, 0 for none. Returns the new sequence; undefined if another record came first. */
+  append(subject: string, bytes: Buffer, after: number): Promise<number | undefined>;
+  /** The sequence of the last record of a subject; 0 for none. */
+  last(subject: string): Promise<number>;
+  /** Calls back with the records after `sequence`, and then with each new one. */
+  read(sequence: number, listener: (record: StreamRecord) => void): Promise<() => void>;
+};
+
+export type Bus = {
+  /** The address without credentials. */
+  readonly shownUrl: string;
+  readonly isConnected: boolean;
+  directory(name: string, options?: DirectoryOptions): Promise<Directory>;
+  stream(name: string): Promise<Stream>;
+  /** Sends a message to whoever listens. It may be lost, repeated or overtaken. */
+  send(subject: string, bytes: Buffer): void;
+  /** `pattern`: a subject, or one that ends with `.*` for any last name. */
+  listen(pattern: string, listener: (bytes: Buffer, subject: string) => void): () => void;
+  /** Rejects with a `BusFailure`. */
+  ask(subject: string, bytes: Buffer, timeoutMs: number): Promise<Buffer>;
+  answer(subject: string, handler: (bytes: Buffer) => Promise<Buffer>): () => void;
+  /** Calls back when the connection to the bus is lost, and when it is there again. */
+  onConnection(listener: (isConnected: boolean) => void): () => void;
+  /** Waits until what was sent before is with the bus. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export class BusFailure extends Error {
+  override readonly name = 'BusFailure';
+  /** `nobody`: nobody answers this subject. */
+  readonly reason: 'nobody' | 'timeout' | 'disconnected' | 'refused';
+
+  constructor(reason: BusFailure['reason'], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** Subjects come from names of people and hosts, so they are checked before a wildcard can get in. */
+export function subjectOf(...names: readonly string[]): string {
+  for (const name of names) if (!NAME.test(name)) throw new BusFailure('refused', `"${name}" cannot be a part of a bus subject`);
+  return names.join('.');
+}
+
+/** A key for any text, such as the session id of an agent. */
+export const keyOf = (text: string): string => `k${Buffer.from(text).toString('base64url')}`;

@@ -1,0 +1,211 @@
+// A bus on NATS with JetStream. Debian's server (2.9) is enough: nothing newer is required.
+import { readFileSync } from 'node:fs';
+import { JetStreamApiError, jetstream, jetstreamManager, StorageType } from '@nats-io/jetstream';
+import { Kvm } from '@nats-io/kv';
+import { connect, credsAuthenticator, type Msg, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
+import { type Bus, BusFailure, type Change, type Directory, type Stream } from './bus.ts';
+
+export type NatsOptions = {
+  /** `nats://host:port` or `tls://host:port`, several joined by commas. */
+  readonly url: string;
+  /** A file with credentials, as `nsc` and `switchboard bus init` write it. */
+  readonly credentials?: string | undefined;
+  readonly tls?: { readonly ca?: string | undefined; readonly cert?: string | undefined; readonly key?: string | undefined };
+  /** For people who look at the server's connections. */
+  readonly name: string;
+  /** How many servers of a cluster keep the directory and the streams. */
+  readonly replicas?: number | undefined;
+};
+
+const CONNECT_MS = 10_000;
+/** Attempts to reconnect, forever: the link and the lease say what an absence means. */
+const RECONNECT_EVERY_MS = 500;
+const PING_EVERY_MS = 5000;
+const WRONG_LAST_SEQUENCE = 10071;
+const NO_MESSAGE = 10037;
+const MAX_STREAM_BYTES = 1024 ** 3;
+
+export async function connectNats({ url, credentials, tls, name, replicas = 1 }: NatsOptions): Promise<Bus> {
+  const servers = url.split(',').map((one) => one.trim());
+  const shownUrl = servers.map(withoutCredentials).join(',');
+  const options: NodeConnectionOptions = {
+    servers,
+    name,
+    timeout: CONNECT_MS,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_EVERY_MS,
+    pingInterval: PING_EVERY_MS,
+    maxPingOut: 2,
+    noAsyncTraces: true,
+    ...(servers.some((one) => one.startsWith('tls:')) && { tls: tlsOf(tls ?? {}) }),
+    ...(credentials !== undefined && { authenticator: credsAuthenticator(readFileSync(credentials)) }),
+  };
+  const nats = await connect(options).catch((error: Error) => {
+    throw new BusFailure('disconnected', `cannot reach the bus at ${shownUrl}: ${reasonOf(error)}`);
+  });
+  const listeners = new Set<(isConnected: boolean) => void>();
+  let isConnected = true;
+  void (async () => {
+    for await (const { type } of nats.status()) {
+      if (type !== 'disconnect' && type !== 'reconnect') continue;
+      isConnected = type === 'reconnect';
+      for (const listener of listeners) listener(isConnected);
+    }
+  })();
+  const js = jetstream(nats);
+  return {
+    shownUrl,
+    get isConnected() {
+      return isConnected && !nats.isClosed();
+    },
+    async directory(bucket, { ttlMs } = {}) {
+      const settings = { history: 1, replicas, storage: StorageType.File, ...(ttlMs !== undefined && { ttl: ttlMs }) };
+      const kv = await failingClearly(new Kvm(js).create(bucket, settings), 'open the directory', bucket);
+      return directoryOf(kv);
+    },
+    async stream(stream) {
+      const manager = await failingClearly(jetstreamManager(nats), 'use JetStream', stream);
+      const settings = { name: stream, subjects: [`${stream}.>`], num_replicas: replicas, storage: StorageType.File };
+      await failingClearly(manager.streams.add({ ...settings, max_bytes: MAX_STREAM_BYTES }), 'open the stream', stream);
+      return streamOf(nats, stream);
+    },
+    send(subject, bytes) {
+      if (!nats.isClosed()) nats.publish(subject, bytes);
+    },
+    listen(pattern, listener) {
+      const subscription = nats.subscribe(pattern, { callback: (error, message) => void (error ?? listener(bytesOf(message), message.subject)) });
+      return () => subscription.unsubscribe();
+    },
+    async ask(subject, bytes, timeoutMs) {
+      try {
+        return bytesOf(await nats.request(subject, bytes, { timeout: timeoutMs }));
+      } catch (error) {
+        throw failureOf(error as Error, subject, timeoutMs);
+      }
+    },
+    answer(subject, handler) {
+      const subscription = nats.subscribe(subject, {
+        callback(error, message) {
+          if (error) return;
+          handler(bytesOf(message)).then(
+            (answer) => void message.respond(answer),
+            () => {}, // the one who asks runs into its time limit
+          );
+        },
+      });
+      return () => subscription.unsubscribe();
+    },
+    onConnection(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    flush: () => nats.flush(),
+    async close() {
+      if (nats.isClosed()) return;
+      await (isConnected ? nats.drain() : nats.close()).catch(() => {});
+    },
+  };
+}
+
+type Kv = Awaited<ReturnType<Kvm['create']>>;
+
+function directoryOf(kv: Kv): Directory {
+  return {
+    async get(key) {
+      const entry = await kv.get(key);
+      if (!entry || entry.operation !== 'PUT') return undefined;
+      return { key, value: Buffer.from(entry.value), revision: entry.revision };
+    },
+    create: (key, value) => unlessOthersWrote(kv.create(key, value)),
+    update: (key, value, revision) => unlessOthersWrote(kv.update(key, value, revision)),
+    remove: async (key, revision) =>
+      (await unlessOthersWrote(kv.delete(key, { previousSeq: revision }).then(() => true))) === true,
+    async watch(listener) {
+      const { values } = await kv.status();
+      const entries = await kv.watch();
+      let ready = () => {};
+      const isReady = new Promise<void>((resolve) => {
+        ready = resolve;
+      });
+      if (values === 0) ready();
+      void (async () => {
+        for await (const { key, value, operation, revision, delta } of entries) {
+          const change: Change = { key, value: operation === 'PUT' ? Buffer.from(value) : undefined, revision };
+          listener(change);
+          if (delta === 0) ready();
+        }
+        ready();
+      })();
+      await isReady;
+      return () => entries.stop();
+    },
+  };
+}
+
+async function streamOf(nats: NatsConnection, stream: string): Promise<Stream> {
+  const js = jetstream(nats);
+  const manager = await jetstreamManager(nats);
+  return {
+    append: (subject, bytes, after) =>
+      unlessOthersWrote(js.publish(`${stream}.${subject}`, bytes, { expect: { lastSubjectSequence: after } }).then(({ seq }) => seq)),
+    async last(subject) {
+      const message = await manager.streams.getMessage(stream, { last_by_subj: `${stream}.${subject}` }).catch((error: Error) => {
+        if (error instanceof JetStreamApiError && error.code === NO_MESSAGE) return null;
+        throw error;
+      });
+      return message?.seq ?? 0;
+    },
+    async read(sequence, listener) {
+      const consumer = await js.consumers.get(stream, { opt_start_seq: sequence + 1 });
+      const messages = await consumer.consume({
+        callback: ({ subject, seq, data }) =>
+          listener({ subject: subject.slice(stream.length + 1), sequence: seq, bytes: Buffer.from(data) }),
+      });
+      return () => messages.stop();
+    },
+  };
+}
+
+/** Undefined if the write was refused because another came first. */
+async function unlessOthersWrote<T>(write: Promise<T>): Promise<T | undefined> {
+  try {
+    return await write;
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE) return undefined;
+    throw new BusFailure('disconnected', `the bus did not take a write: ${reasonOf(error as Error)}`);
+  }
+}
+
+function failingClearly<T>(opening: Promise<T>, what: string, name: string): Promise<T> {
+  return opening.catch((error: Error) => {
+    throw new BusFailure('refused', `cannot ${what} "${name}" on the bus: ${reasonOf(error)}`);
+  });
+}
+
+function failureOf(error: Error, subject: string, timeoutMs: number): BusFailure {
+  if (error.name === 'NoRespondersError' || error.message.includes('no responders')) return new BusFailure('nobody', `nobody answers ${subject}`);
+  if (error.name === 'TimeoutError') return new BusFailure('timeout', `${subject} did not answer within ${timeoutMs} ms`);
+  return new BusFailure('disconnected', reasonOf(error));
+}
+
+/** Messages of the library may contain the address, and with it credentials. */
+const reasonOf = (error: Error): string => {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const text = error.name === 'NoRespondersError' ? 'JetStream is not enabled on the server' : message;
+  return `${text.replace(/\b(nats|tls|ws|wss):\/\/\S+/g, 'its address')}${code === undefined || text.includes(String(code)) ? '' : ` (${code})`}`;
+};
+
+function withoutCredentials(server: string): string {
+  const { protocol, host } = new URL(server);
+  return `${protocol}//${host}`;
+}
+
+function tlsOf({ ca, cert, key }: NonNullable<NatsOptions['tls']>) {
+  return {
+    ...(ca !== undefined && { caFile: ca }),
+    ...(cert !== undefined && { certFile: cert }),
+    ...(key !== undefined && { keyFile: key }),
+  };
+}
+
+const bytesOf = ({ data }: Msg): Buffer => Buffer.from(data.buffer, data.byteOffset, data.byteLength);

@@ -1,5 +1,14 @@
 // A bus inside one process: the `local:` bus, and what `ws:` buses are clients of. Its contents end with the process.
-import { type Bus, BusFailure, type Change, type Directory, type DirectoryOptions, type Entry, type Stream, type StreamRecord } from './bus.ts';
+import {
+  type Bus,
+  BusFailure,
+  type Change,
+  type Directory,
+  type DirectoryOptions,
+  type Entry,
+  type Stream,
+  type StreamRecord,
+} from './bus.ts';
 
 export type Broker = {
   /** A client of this broker. Listeners of a closed client hear nothing. */

@@ -73,7 +73,9 @@ export async function connectNats({ url, credentials, tls, name, replicas = 1 }:
       if (!nats.isClosed()) nats.publish(subject, bytes);
     },
     listen(pattern, listener) {
-      const subscription = nats.subscribe(pattern, { callback: (error, message) => void (error ?? listener(bytesOf(message), message.subject)) });
+      const subscription = nats.subscribe(pattern, {
+        callback: (error, message) => void (error ?? listener(bytesOf(message), message.subject)),
+      });
       return () => subscription.unsubscribe();
     },
     async ask(subject, bytes, timeoutMs) {
@@ -113,13 +115,12 @@ function directoryOf(kv: Kv): Directory {
   return {
     async get(key) {
       const entry = await kv.get(key);
-      if (!entry || entry.operation !== 'PUT') return undefined;
+      if (entry?.operation !== 'PUT') return undefined;
       return { key, value: Buffer.from(entry.value), revision: entry.revision };
     },
     create: (key, value) => unlessOthersWrote(kv.create(key, value)),
     update: (key, value, revision) => unlessOthersWrote(kv.update(key, value, revision)),
-    remove: async (key, revision) =>
-      (await unlessOthersWrote(kv.delete(key, { previousSeq: revision }).then(() => true))) === true,
+    remove: async (key, revision) => (await unlessOthersWrote(kv.delete(key, { previousSeq: revision }).then(() => true))) === true,
     async watch(listener) {
       const { values } = await kv.status();
       const entries = await kv.watch();
@@ -183,7 +184,8 @@ function failingClearly<T>(opening: Promise<T>, what: string, name: string): Pro
 }
 
 function failureOf(error: Error, subject: string, timeoutMs: number): BusFailure {
-  if (error.name === 'NoRespondersError' || error.message.includes('no responders')) return new BusFailure('nobody', `nobody answers ${subject}`);
+  if (error.name === 'NoRespondersError' || error.message.includes('no responders'))
+    return new BusFailure('nobody', `nobody answers ${subject}`);
   if (error.name === 'TimeoutError') return new BusFailure('timeout', `${subject} did not answer within ${timeoutMs} ms`);
   return new BusFailure('disconnected', reasonOf(error));
 }

@@ -10,8 +10,22 @@ export type ClientHeader =
   | { readonly op: 'answered'; readonly asked: number; readonly why?: string }
   | { readonly op: 'get'; readonly id: number; readonly directory: string; readonly ttlMs?: number; readonly key: string }
   | { readonly op: 'create'; readonly id: number; readonly directory: string; readonly ttlMs?: number; readonly key: string }
-  | { readonly op: 'update'; readonly id: number; readonly directory: string; readonly ttlMs?: number; readonly key: string; readonly revision: number }
-  | { readonly op: 'remove'; readonly id: number; readonly directory: string; readonly ttlMs?: number; readonly key: string; readonly revision: number }
+  | {
+      readonly op: 'update';
+      readonly id: number;
+      readonly directory: string;
+      readonly ttlMs?: number;
+      readonly key: string;
+      readonly revision: number;
+    }
+  | {
+      readonly op: 'remove';
+      readonly id: number;
+      readonly directory: string;
+      readonly ttlMs?: number;
+      readonly key: string;
+      readonly revision: number;
+    }
   | { readonly op: 'watch'; readonly id: number; readonly directory: string; readonly ttlMs?: number }
   | { readonly op: 'append'; readonly id: number; readonly stream: string; readonly subject: string; readonly after: number }
   | { readonly op: 'last'; readonly id: number; readonly stream: string; readonly subject: string }

@@ -1,8 +1,8 @@
 // The server's end of a bus over WebSockets: each connection is a client of a broker in this process.
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
-import { type Bus, BusFailure, NAME } from '../bus.ts';
 import type { Broker } from '../broker.ts';
+import { type Bus, BusFailure, NAME } from '../bus.ts';
 import { type ClientHeader, decode, encode, type ServerHeader } from './messages.ts';
 
 /** Also the limit of WebSocket messages. */
@@ -57,16 +57,25 @@ export function serveBus(socket: WebSocket, broker: Broker): void {
     if (socket.readyState === socket.OPEN) lasting.set(id, end);
     else end();
   }
-  async function act(header: ClientHeader & { readonly id: number }, bytes: Buffer): Promise<Omit<ServerHeader & { op: 'done' }, 'op' | 'id'> & { bytes?: Buffer }> {
+  async function act(
+    header: ClientHeader & { readonly id: number },
+    bytes: Buffer,
+  ): Promise<Omit<ServerHeader & { op: 'done' }, 'op' | 'id'> & { bytes?: Buffer }> {
     const { id } = header;
     switch (header.op) {
       case 'ask':
         return { bytes: await bus.ask(header.subject, bytes, header.timeoutMs) };
       case 'listen':
-        last(id, bus.listen(header.pattern, (heard, subject) => tell({ op: 'heard', id, subject }, heard)));
+        last(
+          id,
+          bus.listen(header.pattern, (heard, subject) => tell({ op: 'heard', id, subject }, heard)),
+        );
         return {};
       case 'answer':
-        last(id, bus.answer(header.subject, (question) => askClient(id, question)));
+        last(
+          id,
+          bus.answer(header.subject, (question) => askClient(id, question)),
+        );
         return {};
       case 'append': {
         const stream = await bus.stream(header.stream);

@@ -143,7 +143,8 @@ export async function connectWebSocketBus({ url, token, tls }: WebSocketBusOptio
     send: (subject, bytes) => tell({ op: 'send', subject }, bytes),
     listen: (pattern, listener) =>
       listenOf({ op: 'listen', id: 0, pattern }, (header, bytes) => void (header.op === 'heard' && listener(bytes, header.subject))),
-    ask: async (subject, bytes, timeoutMs) => (await request({ op: 'ask', id: 0, subject, timeoutMs }, bytes, timeoutMs + REQUEST_MS)).bytes,
+    ask: async (subject, bytes, timeoutMs) =>
+      (await request({ op: 'ask', id: 0, subject, timeoutMs }, bytes, timeoutMs + REQUEST_MS)).bytes,
     answer: (subject, handler) =>
       listenOf({ op: 'answer', id: 0, subject }, (header, question) => {
         if (header.op !== 'asked') return;

@@ -97,7 +97,8 @@ test('whatever the bus loses, repeats and reorders, both ends read exactly what 
     for (const side of [0, 1] as const) {
       const { written } = ends[side];
       const { read, ended } = ends[1 - side] as End;
-      if (!Buffer.concat(read).equals(Buffer.concat(written)) || ended !== 'finished') throw new Error(`seed ${seed}: side ${side} lost bytes`);
+      if (!Buffer.concat(read).equals(Buffer.concat(written)) || ended !== 'finished')
+        throw new Error(`seed ${seed}: side ${side} lost bytes`);
     }
   }
   expect(lost).toBeGreaterThan(3000);

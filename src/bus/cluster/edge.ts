@@ -1,0 +1,186 @@
+// An edge: knows the hosts on the bus, and opens links to their agents. To the proxy each link is the transport of a remote agent.
+import { randomUUID } from 'node:crypto';
+import { pendingStreams } from '../../transports/pending-streams.ts';
+import { type Exit, onceExited, type Transport } from '../../transports/transport.ts';
+import { type Bus, BusFailure } from '../bus.ts';
+import { createLink, type Link } from '../link/link.ts';
+import { sessionKey } from './host.ts';
+import { LEASE_MS } from './lease.ts';
+import { candidates, type Wanted, whyNone } from './placement.ts';
+import { type HostRecord, readHost, readOpenAnswer, readSession, subjects, VERSION, write } from './records.ts';
+
+export type EdgeOptions = {
+  readonly bus: Bus;
+  readonly tenant: string;
+  /** Whose sessions these are. */
+  readonly principal: string;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly report: (text: string) => void;
+  /** The agents that hosts offer have changed. */
+  readonly changed?: (agents: readonly string[]) => void;
+};
+
+export type ConnectTo = {
+  readonly agent: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Distinguishes the connections to an agent; a later one with the same name prefers the host of the earlier. */
+  readonly process: string;
+  /** The session that it is for, if it is known. */
+  readonly sessionId: string | undefined;
+};
+
+export type Edge = {
+  /** The agents that hosts offer now. */
+  agents(): readonly string[];
+  hosts(): readonly HostRecord[];
+  connect(to: ConnectTo): Transport;
+  /** Where a connection of this name is now. */
+  hostOf(process: string): string | undefined;
+  close(): Promise<void>;
+};
+
+type Seen = { readonly record: HostRecord; readonly at: number };
+
+const OPEN_MS = 5000;
+const LOOK_EVERY_MS = 1000;
+/** A host that died is noticed by its lease; this is for one that lives and is cut off from us only. */
+const LOST_AFTER_MS = 20_000;
+
+export async function startEdge({ bus, tenant, principal, now, random, report, changed }: EdgeOptions): Promise<Edge> {
+  const names = subjects(tenant);
+  const id = randomUUID().replaceAll('-', '');
+  const seen = new Map<string, Seen>();
+  const links = new Map<string, { readonly link: Link; readonly host: string; readonly incarnation: string }>();
+  /** The last host of each connection name. */
+  const placed = new Map<string, string>();
+  const directory = await bus.directory(names.hosts, { ttlMs: LEASE_MS });
+  const sessions = await bus.directory(names.sessions);
+  let count = 0;
+  let offered = '';
+
+  const alive = (): readonly HostRecord[] => [...seen.values()].filter(({ at }) => now() - at <= LEASE_MS).map(({ record }) => record);
+  const agentNames = (): readonly string[] => [...new Set(alive().flatMap(({ agents }) => agents))].sort();
+  const stopWatching = await directory.watch(({ key, value }) => {
+    const record = value && readHost(value);
+    if (record && record.v <= VERSION && record.host === key) seen.set(key, { record, at: now() });
+    else seen.delete(key);
+    look();
+  });
+  /** Ends the links to hosts that are gone or have begun anew. While the bus itself is away, nothing is known of hosts. */
+  function look(): void {
+    if (!bus.isConnected) return;
+    const hosts = new Map(alive().map((record) => [record.host, record]));
+    for (const { link, host, incarnation } of [...links.values()])
+      if (hosts.get(host)?.incarnation !== incarnation) link.reset(`host "${host}" is gone; what it was doing then is unknown`);
+    const names = agentNames();
+    if (names.join() === offered) return;
+    offered = names.join();
+    changed?.(names);
+  }
+  // After an absence, hosts get the time of a lease to show that they live.
+  const stopListening = bus.onConnection((isConnected) => {
+    if (!isConnected) return;
+    for (const [key, { record }] of seen) seen.set(key, { record, at: now() });
+  });
+  const timer = setInterval(look, LOOK_EVERY_MS);
+  const stopLinks = bus.listen(names.linkAt('edge', id, '*'), (message, subject) => {
+    links.get(subject.slice(subject.lastIndexOf('.') + 1))?.link.receive(message);
+  });
+  await bus.flush();
+
+  async function hostOfSession({ agent, sessionId, process }: ConnectTo): Promise<string | undefined> {
+    if (sessionId === undefined) return placed.get(process);
+    const entry = await sessions.get(sessionKey(agent, sessionId)).catch(() => undefined);
+    return (entry && readSession(entry.value)?.host) ?? placed.get(process);
+  }
+  /** Asks one host after the other. */
+  async function place(to: ConnectTo, link: string): Promise<{ readonly record: HostRecord; readonly epoch: number }> {
+    const wanted: Wanted = { agent: to.agent, labels: to.labels, preferred: await hostOfSession(to) };
+    const found = candidates(alive(), wanted, random);
+    const refusals: string[] = [];
+    for (const record of found) {
+      const request = write({ v: VERSION, edge: id, link, agent: to.agent, principal });
+      try {
+        const answer = readOpenAnswer(await bus.ask(names.openAt(record.host), request, OPEN_MS));
+        if (answer?.isOpen) return { record, epoch: answer.epoch };
+        refusals.push(`${record.host}: ${answer?.reason ?? 'an answer that cannot be read'}`);
+      } catch (error) {
+        refusals.push(`${record.host}: ${(error as Error).message}`);
+        if (error instanceof BusFailure && error.reason === 'disconnected') break;
+      }
+    }
+    throw new BusFailure('refused', refusals.length === 0 ? whyNone(alive(), wanted) : `no host took the session (${refusals.join('; ')})`);
+  }
+
+  function connect(to: ConnectTo): Transport {
+    const linkId = `${id}_${++count}`;
+    const exit = onceExited();
+    const streams = pendingStreams();
+    let link: Link | undefined;
+    let isKilled = false;
+    let opened = () => {};
+    let gone = () => {};
+    const isGone = new Promise<void>((resolve) => {
+      gone = resolve;
+    });
+    const over = (how: Exit) => {
+      links.delete(linkId);
+      streams.ended();
+      exit.happened(how);
+      gone();
+    };
+    place(to, linkId).then(
+      ({ record: { host, incarnation }, epoch }) => {
+        link = createLink({
+          bus,
+          to: names.linkAt('host', host, linkId),
+          epoch,
+          lostAfterMs: LOST_AFTER_MS,
+          on: {
+            closed: (why) => over({ kind: 'disconnected', why }),
+            away: (isAway) => report(`host "${host}" ${isAway ? 'does not answer; its sessions wait' : 'answers again'}`),
+          },
+        });
+        links.set(linkId, { link, host, incarnation });
+        placed.set(to.process, host);
+        if (isKilled) return link.reset('it was closed here');
+        opened();
+        streams.open(link);
+      },
+      (error: Error) => over({ kind: 'unreachable', why: error.message, next: 'See which hosts there are: switchboard host list' }),
+    );
+    return {
+      fromAgent: streams.source,
+      toAgent: streams.sink,
+      pid: undefined,
+      stderrTail: () => [],
+      onExit: exit.listen,
+      onOpen(listener) {
+        opened = listener;
+      },
+      async stop() {
+        isKilled = true;
+        link?.end('the client has ended the connection');
+        await isGone;
+      },
+      kill() {
+        isKilled = true;
+        link?.reset('the client has ended the connection');
+      },
+    };
+  }
+  return {
+    agents: agentNames,
+    hosts: alive,
+    connect,
+    hostOf: (process) => placed.get(process),
+    async close() {
+      clearInterval(timer);
+      stopWatching();
+      stopListening();
+      for (const { link } of [...links.values()]) link.reset('the edge has ended');
+      stopLinks();
+    },
+  };
+}

@@ -1,0 +1,192 @@
+// A host: offers its agents on the bus, and serves the links that edges open to them.
+import { randomUUID } from 'node:crypto';
+import type { Sink, Source } from '../../wire/byte-stream.ts';
+import type { Bus } from '../bus.ts';
+import { keyOf } from '../bus.ts';
+import { createLink, type Link } from '../link/link.ts';
+import { decodeMessage, encodeMessage } from '../link/messages.ts';
+import { type Lease, takeLease } from './lease.ts';
+import { type HostRecord, type OpenAnswer, type OpenRequest, readOpenRequest, readSession, subjects, VERSION, write } from './records.ts';
+
+export type HostOptions = {
+  readonly bus: Bus;
+  readonly tenant: string;
+  readonly host: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly agents: readonly string[];
+  readonly capacity: number;
+  readonly version: string;
+  readonly now: () => number;
+  /** Serves a client that uses one agent, until its streams end. */
+  readonly serve: (streams: { readonly input: Source; readonly output: Sink }, about: OpenRequest) => { close(): Promise<void> };
+  /** Sessions that are open here, for the directory. */
+  readonly sessions: () => readonly OpenSession[];
+  /** The lease is lost: every agent must end. The host offers its agents again when `ended` resolves. */
+  readonly ended: (why: string) => Promise<void>;
+  readonly report: (text: string) => void;
+};
+
+export type OpenSession = { readonly sessionId: string; readonly agent: string; readonly principal: string; readonly cwd?: string | undefined };
+
+export type Host = {
+  readonly incarnation: string;
+  readonly links: number;
+  /** Takes no new links from now on. */
+  drain(): Promise<void>;
+  close(): Promise<void>;
+};
+
+type Served = { readonly link: Link; readonly client: { close(): Promise<void> } };
+
+/** A client that is silent for this long has left; its sessions wait for `detach_grace`. */
+const LOST_AFTER_MS = 20_000;
+const TRY_AGAIN_MS = 1000;
+
+export class HostNameTaken extends Error {}
+
+/** Rejects with `HostNameTaken` if a host of this name is on the bus. */
+export async function startHost(options: HostOptions): Promise<Host> {
+  const { bus, tenant, host, labels, agents, capacity, version, now, serve, report } = options;
+  const names = subjects(tenant);
+  const directory = await bus.directory(names.hosts, { ttlMs: 20_000 });
+  const recorded = await bus.directory(names.sessions);
+  const links = new Map<string, Served>();
+  /** Sessions whose record names this incarnation. */
+  const known = new Set<string>();
+  let incarnation: string = randomUUID();
+  let isDraining = false;
+  let isClosed = false;
+  let lease: Lease;
+
+  const record = (): HostRecord => ({
+    v: VERSION,
+    host,
+    incarnation,
+    labels,
+    agents: [...agents],
+    load: links.size,
+    capacity,
+    version,
+    isDraining,
+  });
+  async function take(): Promise<Lease> {
+    const taken = await takeLease({ directory, record, now, lost: (why) => void lost(why) });
+    if ('takenBy' in taken) throw new HostNameTaken(host);
+    return taken;
+  }
+  /** Nobody else may be served by two hosts: everything here ends, and then the host begins anew. */
+  async function lost(why: string): Promise<void> {
+    report(`host "${host}" has lost its place on the bus (${why}): its sessions end here`);
+    for (const { link } of links.values()) link.reset(`host "${host}" lost its lease`);
+    known.clear();
+    await options.ended(why);
+    incarnation = randomUUID();
+    while (!isClosed) {
+      try {
+        lease = await take();
+        return report(`host "${host}" offers its agents again`);
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
+      }
+    }
+  }
+
+  function refusalOf({ v, agent }: OpenRequest): Extract<OpenAnswer, { isOpen: false }>['reason'] | undefined {
+    if (v > VERSION) return 'unknown version';
+    if (isDraining || isClosed || !lease.isHeld()) return 'draining';
+    if (!agents.includes(agent)) return 'agent missing';
+    return links.size >= capacity ? 'full' : undefined;
+  }
+  function open(request: OpenRequest): OpenAnswer {
+    const reason = refusalOf(request);
+    if (reason !== undefined) return { isOpen: false, reason };
+    const { edge, link: id } = request;
+    const link = createLink({
+      bus,
+      to: names.linkAt('edge', edge, id),
+      epoch: lease.epoch,
+      lostAfterMs: LOST_AFTER_MS,
+      on: {
+        closed() {
+          links.delete(id);
+          void client.close();
+          void lease.renew();
+        },
+      },
+    });
+    const client = serve({ input: link.source, output: link.sink }, request);
+    links.set(id, { link, client });
+    void lease.renew();
+    return { isOpen: true, epoch: lease.epoch };
+  }
+  function receive(message: Buffer, subject: string): void {
+    // A host that was frozen past its lease must not act on what waited for it.
+    if (!lease.isHeld()) return;
+    const id = subject.slice(subject.lastIndexOf('.') + 1);
+    const served = links.get(id);
+    if (served) return served.link.receive(message);
+    const unknown = decodeMessage(message);
+    if (!unknown || unknown.kind === 'reset') return;
+    const [edge = ''] = id.split('_');
+    const reason = `host "${host}" does not know the connection any more`;
+    bus.send(names.linkAt('edge', edge, id), encodeMessage({ kind: 'reset', epoch: unknown.epoch, reason }));
+  }
+  /** Says in the directory which sessions are here, so that a later edge finds them. */
+  async function recordSessions(): Promise<void> {
+    for (const { sessionId, agent, principal, cwd } of options.sessions()) {
+      const key = sessionKey(agent, sessionId);
+      if (known.has(key) || !lease.isHeld()) continue;
+      const value = write({ v: VERSION, host, incarnation, agent, principal, cwd });
+      const before = await recorded.get(key);
+      if (before && readSession(before.value)?.incarnation === incarnation) known.add(key);
+      else if ((before ? await recorded.update(key, value, before.revision) : await recorded.create(key, value)) !== undefined) known.add(key);
+    }
+  }
+
+  lease = await take();
+  let recording: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    recording = recording.then(recordSessions).catch(() => {}); // the bus is away: again next time
+  }, 1000);
+  const stops = [
+    bus.listen(names.linkAt('host', host, '*'), receive),
+    bus.answer(names.openAt(host), async (bytes) => {
+      const request = readOpenRequest(bytes);
+      return write(request ? open(request) : { isOpen: false, reason: 'unknown version' });
+    }),
+    bus.answer(names.drainAt(host), async () => {
+      await drain();
+      return write({ links: links.size });
+    }),
+  ];
+  await bus.flush();
+
+  async function drain(): Promise<void> {
+    if (!isDraining) report(`host "${host}" drains: it takes no new sessions`);
+    isDraining = true;
+    await lease.renew();
+  }
+  return {
+    get incarnation() {
+      return incarnation;
+    },
+    get links() {
+      return links.size;
+    },
+    drain,
+    async close() {
+      isClosed = true;
+      clearInterval(timer);
+      const closing = [...links.values()].map(({ link, client }) => {
+        link.reset(`host "${host}" is shutting down`);
+        return client.close();
+      });
+      await Promise.all(closing);
+      for (const stop of stops) stop();
+      await recording;
+      await lease.release();
+    },
+  };
+}
+
+export const sessionKey = (agent: string, sessionId: string): string => keyOf(`${agent}/${sessionId}`);

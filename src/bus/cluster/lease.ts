@@ -1,0 +1,85 @@
+// A host's lease: its record in the directory, renewed by the loop that serves its links. A host that could not renew it in time is fenced.
+import type { Directory } from '../bus.ts';
+import { type HostRecord, readHost, write } from './records.ts';
+
+/** The record expires after this; edges then count the host as gone. */
+export const LEASE_MS = 20_000;
+export const RENEW_EVERY_MS = 4000;
+/** Without a renewal for this long, the host stops: well before anybody else may take over. */
+export const FENCE_MS = 15_000;
+
+export type Lease = {
+  /** Where the record's revision began: the epoch of all links of this incarnation. */
+  readonly epoch: number;
+  isHeld(): boolean;
+  /** Writes the record now, for instance because the load changed. */
+  renew(): Promise<void>;
+  /** Removes the record. */
+  release(): Promise<void>;
+};
+
+export type LeaseDeps = {
+  readonly directory: Directory;
+  readonly record: () => HostRecord;
+  readonly now: () => number;
+  /** Called once: the host must end everything that it does for others. */
+  readonly lost: (why: string) => void;
+};
+
+/** Undefined: a host with this name is on the bus. */
+export async function takeLease({ directory, record, now, lost }: LeaseDeps): Promise<Lease | { readonly takenBy: string }> {
+  const key = record().host;
+  let revision = await directory.create(key, write(record()));
+  if (revision === undefined) {
+    const entry = await directory.get(key);
+    const holder = entry && readHost(entry.value);
+    return { takenBy: holder?.incarnation ?? 'unknown' };
+  }
+  const epoch = revision % 2 ** 32;
+  let renewedAt = now();
+  let isOver = false;
+  let renewing: Promise<void> | undefined;
+
+  function lose(why: string): void {
+    if (isOver) return;
+    isOver = true;
+    clearInterval(timer);
+    clearInterval(fence);
+    lost(why);
+  }
+  async function writeRecord(): Promise<void> {
+    const startedAt = now();
+    try {
+      const next = await directory.update(key, write(record()), revision as number);
+      if (isOver) return;
+      if (next === undefined) return lose('another process took its place, or its lease expired');
+      revision = next;
+      renewedAt = startedAt; // the write may have counted from then on
+    } catch {
+      // The bus is away: the next attempt, or the fence.
+    }
+  }
+  function renew(): Promise<void> {
+    renewing ??= writeRecord().finally(() => {
+      renewing = undefined;
+    });
+    return renewing;
+  }
+  const timer = setInterval(() => void renew(), RENEW_EVERY_MS);
+  const fence = setInterval(() => {
+    if (now() - renewedAt > FENCE_MS) lose(`it could not renew its lease for ${Math.round((now() - renewedAt) / 1000)} s`);
+  }, 500);
+  return {
+    epoch,
+    isHeld: () => !isOver && now() - renewedAt <= FENCE_MS,
+    renew,
+    async release() {
+      if (isOver) return;
+      isOver = true;
+      clearInterval(timer);
+      clearInterval(fence);
+      await renewing;
+      await directory.remove(key, revision as number).catch(() => {});
+    },
+  };
+}

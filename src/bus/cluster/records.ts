@@ -1,0 +1,73 @@
+// What hosts write into the directory, and the requests between edges and hosts. Other versions may be on the bus, so unknown fields are ignored.
+import { z } from 'zod';
+
+/** Readers accept records of this version and of later ones that keep its fields. */
+export const VERSION = 1;
+
+/** The subjects and directories of a tenant. */
+export const subjects = (tenant: string) => ({
+  hosts: `sb-${tenant}-hosts`,
+  sessions: `sb-${tenant}-sessions`,
+  audit: `sb-${tenant}-audit`,
+  openAt: (host: string) => `sb.${tenant}.host.${host}.open`,
+  drainAt: (host: string) => `sb.${tenant}.host.${host}.drain`,
+  /** Messages of links, by the process that receives them. */
+  linkAt: (side: 'host' | 'edge', id: string, link: string) => `sb.${tenant}.${side}.${id}.link.${link}`,
+});
+
+const hostRecord = z.object({
+  v: z.number().int().min(1),
+  host: z.string(),
+  /** Distinguishes the lives of a host with this name. */
+  incarnation: z.string(),
+  labels: z.record(z.string(), z.string()),
+  agents: z.array(z.string()),
+  /** Open links, and how many there may be. */
+  load: z.number(),
+  capacity: z.number(),
+  version: z.string(),
+  isDraining: z.boolean(),
+});
+export type HostRecord = z.infer<typeof hostRecord>;
+
+const sessionRecord = z.object({
+  v: z.number().int().min(1),
+  host: z.string(),
+  incarnation: z.string(),
+  agent: z.string(),
+  principal: z.string(),
+  cwd: z.string().optional(),
+});
+export type SessionRecord = z.infer<typeof sessionRecord>;
+
+const openRequest = z.object({
+  v: z.number().int().min(1),
+  /** The edge's id, which is also the beginning of its links' ids. */
+  edge: z.string(),
+  link: z.string(),
+  agent: z.string(),
+  principal: z.string(),
+});
+export type OpenRequest = z.infer<typeof openRequest>;
+
+export const REFUSALS = ['full', 'draining', 'agent missing', 'policy', 'unknown version'] as const;
+const openAnswer = z.discriminatedUnion('isOpen', [
+  z.object({ isOpen: z.literal(true), epoch: z.number().int().nonnegative() }),
+  z.object({ isOpen: z.literal(false), reason: z.enum(REFUSALS) }),
+]);
+export type OpenAnswer = z.infer<typeof openAnswer>;
+
+const parser =
+  <T>(schema: z.ZodType<T>) =>
+  (bytes: Buffer): T | undefined => {
+    try {
+      return schema.safeParse(JSON.parse(bytes.toString())).data;
+    } catch {
+      return undefined;
+    }
+  };
+export const readHost = parser(hostRecord);
+export const readSession = parser(sessionRecord);
+export const readOpenRequest = parser(openRequest);
+export const readOpenAnswer = parser(openAnswer);
+export const write = (record: object): Buffer => Buffer.from(JSON.stringify(record));

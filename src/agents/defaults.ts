@@ -59,8 +59,16 @@ export type AgentSpec = {
   readonly unusable?: { readonly why: string; readonly next: string };
 };
 
-/** An agent on another machine: behind a URL, or started there through ssh. */
-export type RemoteAgent = (({ readonly kind: 'url' } & Remote) | ({ readonly kind: 'ssh' } & SshHost)) & {
+/** An agent that hosts offer on the bus. */
+export type BusAgent = {
+  readonly kind: 'bus';
+  /** Its name on the hosts. */
+  readonly agent: string;
+  readonly labels: Readonly<Record<string, string>>;
+};
+
+/** An agent on another machine: behind a URL, started there through ssh, or on a host of the bus. */
+export type RemoteAgent = (({ readonly kind: 'url' } & Remote) | ({ readonly kind: 'ssh' } & SshHost) | BusAgent) & {
   /** For messages. */
   readonly address: string;
   /** With `map`, its own paths for directories of this side. */

@@ -10,7 +10,7 @@ import { learnServer } from '../redaction/learn-secrets.ts';
 import type { Redactor, Secrets } from '../redaction/redact.ts';
 import { createCapabilityCache } from '../store/capability-cache.ts';
 import type { Level } from '../store/defaults.ts';
-import { createSessionLog } from '../store/sessions/session-store.ts';
+import { createSessionLog, type SessionRecord } from '../store/sessions/session-store.ts';
 import { mayExport } from '../telemetry/config.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { Scanner } from '../wire/scanner/scanner.ts';
@@ -18,7 +18,7 @@ import { SetupFailure } from './api.ts';
 import { toolAttachmentsOf } from './configured-tools.ts';
 import { createDiagnostics, type Diagnostics } from './diagnostics.ts';
 import { type Listener, NO_LISTENER, type Notify, notifyOnce } from './events.ts';
-import { learnConfigured, secretsOf } from './launch.ts';
+import { type ConnectOnBus, learnConfigured, secretsOf, unlessOnBus } from './launch.ts';
 import { VERSION } from './package-files.ts';
 import type { EnforcedPolicy, PolicyFlags } from './policy.ts';
 import { changedForLater, type Reconfigured, reconfigureAll } from './reconfigure.ts';
@@ -49,6 +49,8 @@ export type Assembly = {
   readonly queuesPrompts?: boolean | undefined;
   /** A daemon or a console: it shows the metrics. */
   readonly servesMetrics?: boolean | undefined;
+  /** For agents that hosts offer on the bus. */
+  readonly connectOnBus?: ConnectOnBus | undefined;
 };
 
 export type Assembled = {
@@ -65,6 +67,9 @@ export type Assembled = {
   owns(principal: string, sessionId: string): boolean;
   /** Whether the store knows a session. */
   isStored(sessionId: string): boolean;
+  stored(sessionId: string): SessionRecord | undefined;
+  /** Records a session that another host began, so that it can be loaded here. */
+  adopt(record: Omit<SessionRecord, 'at'>): void;
   /** Applies another configuration: its agents to new sessions, its policy and log level to everything from now on. */
   reconfigure(next: Config): Reconfigured;
   /** Closes every connection, then the parts they share. */
@@ -115,6 +120,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
     extraObserver: assembly.extraObserver?.(secrets),
     telemetry,
     queuesPrompts: assembly.queuesPrompts === true,
+    connectOnBus: assembly.connectOnBus ?? unlessOnBus,
     ...(await sandboxOf({ ...assembly, notify }, policy)),
   };
   const open = new Set<Served>();
@@ -132,6 +138,8 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
     policy,
     telemetry,
     isStored: (sessionId) => shared.log.records().has(sessionId),
+    stored: (sessionId) => shared.log.records().get(sessionId),
+    adopt: (record) => shared.log.append({ ...record, at: systemClock.now() }),
     owns: (principal, sessionId) => shared.log.records().get(sessionId)?.principal === principal,
     connect(client, recordTo, guest) {
       if (isClosed) throw new Error('this switchboard is closed; create another one');

@@ -2,8 +2,9 @@
 
 import path from 'node:path';
 import { type AgentProcessOptions, startAgentOverSsh, startAgentProcess } from '../agents/agent-process.ts';
-import { type AgentSpec, agentSpec } from '../agents/defaults.ts';
+import { type AgentSpec, agentSpec, type BusAgent } from '../agents/defaults.ts';
 import type { Config } from '../config/config.ts';
+import type { ProcessContext } from '../proxy/agents/process-context.ts';
 import { learnArgs, learnServer } from '../redaction/learn-secrets.ts';
 import { addEnvironment, createSecrets, type Secrets } from '../redaction/redact.ts';
 import { createRedactStream } from '../redaction/redact-stream.ts';
@@ -14,9 +15,16 @@ import type { Transport } from '../transports/transport.ts';
 import type { Limits } from '../wire/frame.ts';
 import { packageFile } from './package-files.ts';
 
+/** Connects to an agent on the bus. `connection` distinguishes the clients of this process. */
+export type ConnectOnBus = (agent: BusAgent, context: ProcessContext, connection: string) => Transport;
+
+/** Without a bus: the configuration has changed since the start. */
+export const unlessOnBus = (_: BusAgent): Transport => unstartable({ why: 'there is no bus', next: 'Restart switchboard' });
+
 /** `heard` receives each line of stderr, redacted. */
 export function launchAgent(
   spec: AgentSpec,
+  onBus: (agent: BusAgent) => Transport,
   mark: string,
   secrets: Secrets,
   limits: Limits,
@@ -25,6 +33,7 @@ export function launchAgent(
 ): Transport {
   if (spec.unusable) return unstartable(spec.unusable);
   if (spec.remote?.kind === 'url') return connectRemote(spec.remote, limits);
+  if (spec.remote?.kind === 'bus') return onBus(spec.remote);
   const onStderrLine = heard && ((line: string) => heard(secrets.redact(line)));
   const stderr = { clean: createRedactStream(secrets), onStderrLine };
   const agent = spec.remote

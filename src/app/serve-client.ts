@@ -25,7 +25,7 @@ import { createWorkspace } from '../workspace/workspace.ts';
 import { shimOf } from './configured-tools.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { Listener, Notify } from './events.ts';
-import { launchAgent, unlessContained } from './launch.ts';
+import { type ConnectOnBus, launchAgent, unlessContained } from './launch.ts';
 import { VERSION } from './package-files.ts';
 import { createRecords, type ExtraObserver } from './records.ts';
 import type { containServers, Sandbox } from './sandbox.ts';
@@ -54,6 +54,7 @@ export type Shared = {
   readonly queuesPrompts: boolean;
   /** Undefined if nothing can be contained. */
   readonly sandbox: Sandbox | undefined;
+  readonly connectOnBus: ConnectOnBus;
   /** Puts MCP servers that switchboard starts into a sandbox. */
   readonly containServer: ReturnType<typeof containServers>;
 };
@@ -80,6 +81,8 @@ export type Guest = {
   readonly multiplexer?: Multiplexer | undefined;
   /** The one agent that it uses, with its files and terminals served here; undefined: all agents of the configuration. */
   readonly only?: OnlyAgent | undefined;
+  /** The one agent of the configuration that it uses; undefined: all. */
+  readonly agent?: string | undefined;
 };
 
 export type OnlyAgent = {
@@ -109,9 +112,11 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     queuesPrompts,
     sandbox,
     containServer,
+    connectOnBus,
   } = shared;
   const only = guest?.only;
-  const config = only ? { ...shared.config, agents: [only.spec], defaultAgent: only.spec.name, routes: [] } : shared.config;
+  const spec = only?.spec ?? shared.config.agents.find((one) => one.name === guest?.agent);
+  const config = spec ? { ...shared.config, agents: [spec], defaultAgent: spec.name, routes: [] } : shared.config;
   const mark = newMark();
   const name = number === 0 ? String(process.pid) : `${process.pid}-${number}`;
   const visible = guest?.principal === undefined ? log : ownSessions(log, guest.principal);
@@ -130,6 +135,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     const reached = measured?.agentStarting(context.process ?? spec.name, spec.remote ? 'remote' : 'process');
     const child = launchAgent(
       spec,
+      (agent) => connectOnBus(agent, context, name),
       mark,
       secrets,
       config.limits,
@@ -218,7 +224,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
   return {
     connection,
     transcripts: records.transcripts,
-    isPinned: only !== undefined,
+    isPinned: spec !== undefined,
     closed,
     close() {
       ending ??= end();

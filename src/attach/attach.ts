@@ -179,6 +179,7 @@ export function addSession(hub: Hub, proxy: SharedProxy, sessionId: string, clie
     stopGrace: undefined,
   };
   proxy.sessions.set(sessionId, session);
+  hub.deps.sessionAdded?.();
   if (client.isGone) waitForClient(hub, session);
   else add(client, session);
   return session;

@@ -29,6 +29,8 @@ export type ServeClientsOptions = {
   /** How long sessions wait for a client. */
   readonly graceMs: number;
   readonly offersAttach: boolean;
+  /** A session is live from now on. */
+  readonly sessionAdded?: (() => void) | undefined;
 };
 
 export type ClientSummary = {
@@ -87,6 +89,7 @@ export function serveClients(options: ServeClientsOptions): ServedClients {
     graceMs,
     limits: LIMITS,
     offersAttach,
+    sessionAdded: options.sessionAdded,
   });
 
   function openProxy(principal: Principal, shared: () => SharedProxy): ProxyPort {

@@ -170,6 +170,8 @@ export type HubDeps = {
   readonly limits: HubLimits;
   /** Offers session/attach and session/detach. */
   readonly offersAttach: boolean;
+  /** A session is live from now on. */
+  readonly sessionAdded?: (() => void) | undefined;
 };
 
 export type Hub = {

@@ -51,7 +51,11 @@ export async function acp(
   editor: ClientStreams = { input: process.stdin, output: process.stdout },
   onServed: (served: Served) => void = () => {},
 ): Promise<number> {
-  const { config, files, stateDir } = await resolveConfig(options);
+  const { config: own, files, stateDir } = await resolveConfig(options);
+  let changed = () => {};
+  const isOnBus = options.bus !== undefined || own.bus !== undefined;
+  const bus = isOnBus ? await (await import('./bus/bus-agents.ts')).onBus(options, own, notice, () => changed()) : undefined;
+  const config = bus?.config ?? own;
   if (editor.input === process.stdin) noticeAtTerminal('an editor');
   const attachment =
     options.console === undefined ? undefined : (await import('./serve/attach.ts')).attachConsole(options.console, stateDir);
@@ -65,6 +69,7 @@ export async function acp(
     extraObserver: attachment?.extraObserver,
     servesMetrics: attachment !== undefined,
     scanner: new Scanner(createBufferCollector()),
+    connectOnBus: bus?.connectOnBus,
   });
   reportCrashes(() => switchboard.secrets.redact);
   toggleOnSignal(switchboard.diagnostics);
@@ -76,7 +81,9 @@ export async function acp(
     const { method, bytes } = connection.lastFrame();
     notice(`the event loop was blocked for ${ms} ms; last frame: ${method ?? 'a response'}, ${bytes} bytes`);
   });
-  const stopReloading = reloadOnChange(options, { config, files }, switchboard, !ENDING_SIGNALS.includes('SIGHUP'));
+  const current = bus ? bus.reconfiguring(switchboard) : switchboard;
+  changed = () => void current.reconfigure(own);
+  const stopReloading = reloadOnChange(options, { config: own, files }, current, !ENDING_SIGNALS.includes('SIGHUP'));
   const signals = awaitSignals(connection);
   const ended = connection.ended.then(() => {
     signals.editorGone();
@@ -87,6 +94,7 @@ export async function acp(
   stopReloading();
   await (await detach)?.();
   await switchboard.close();
+  await bus?.close();
   return code;
 }
 

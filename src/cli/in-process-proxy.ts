@@ -5,6 +5,7 @@ import { type Assembled, assemble } from '../app/assemble.ts';
 import type { Listener } from '../app/events.ts';
 import type { EnforcedPolicy } from '../app/policy.ts';
 import type { ExtraObserver } from '../app/records.ts';
+import type { Bus } from '../bus/bus.ts';
 import { type Config, managedPolicyFile, type PolicySource } from '../config/config.ts';
 import type { Connection } from '../proxy/api.ts';
 import type { Secrets } from '../redaction/redact.ts';
@@ -30,6 +31,8 @@ export type InProcess = {
   readonly connect: Assembled['connect'];
   readonly owns: Assembled['owns'];
   readonly isStored: Assembled['isStored'];
+  readonly stored: Assembled['stored'];
+  readonly adopt: Assembled['adopt'];
   /** Stops all agents cleanly; resolves when they have exited. */
   close(): Promise<void>;
 };
@@ -56,6 +59,10 @@ type More = {
   readonly queuesPrompts?: boolean;
   /** A daemon or a console: it shows the metrics. */
   readonly servesMetrics?: boolean;
+  /** It runs its agents for others: it uses none of the bus. */
+  readonly isHost?: boolean;
+  /** The bus in this process, for `local:`. */
+  readonly localBus?: () => Bus;
 };
 
 /** With one client, which is the command itself. */
@@ -68,7 +75,13 @@ export async function startInProcessProxy(options: AcpOptions, more: More = {}):
 
 /** Without a client yet. */
 export async function startInProcess(options: AcpOptions, more: More = {}): Promise<InProcess> {
-  const { config: found, files, stateDir } = await resolveConfig(options);
+  const { config: own, files, stateDir } = await resolveConfig(options);
+  let changed = () => {};
+  const isOnBus = !more.isHost && (options.bus !== undefined || own.bus !== undefined);
+  const bus = isOnBus
+    ? await (await import('./bus/bus-agents.ts')).onBus(options, own, more.notify ?? notice, () => changed(), more.localBus)
+    : undefined;
+  const found = bus?.config ?? own;
   const workspace = more.isReadOnly ? 'off' : found.workspace;
   const config = { ...found, workspace, policies: policiesOf([...found.policies, ...(more.policies ?? [])], options, more.policyIfNone) };
   const { logLevel } = options;
@@ -83,8 +96,10 @@ export async function startInProcess(options: AcpOptions, more: More = {}): Prom
     extraObserver: more.extraObserver,
     queuesPrompts: more.queuesPrompts,
     servesMetrics: more.servesMetrics,
+    connectOnBus: bus?.connectOnBus,
   });
-  const { secrets, policy, telemetry, connect, owns, isStored, close } = switchboard;
+  changed = () => void bus?.reconfiguring(switchboard).reconfigure({ ...config, ...agentsOf(own) });
+  const { secrets, policy, telemetry, connect, owns, isStored, stored, adopt } = switchboard;
   reportCrashes(() => secrets.redact);
   return {
     config,
@@ -96,9 +111,16 @@ export async function startInProcess(options: AcpOptions, more: More = {}): Prom
     connect,
     owns,
     isStored,
-    close,
+    stored,
+    adopt,
+    async close() {
+      await switchboard.close();
+      await bus?.close();
+    },
   };
 }
+
+const agentsOf = ({ agents, defaultAgent, explicitDefault, routes }: Config) => ({ agents, defaultAgent, explicitDefault, routes });
 
 function policiesOf(found: readonly PolicySource[], { policy }: AcpOptions, otherwise: PolicySource | undefined): readonly PolicySource[] {
   const isNone = found.length === 0 && policy === undefined && !existsSync(managedPolicyFile(process.platform, process.env));

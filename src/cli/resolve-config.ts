@@ -16,6 +16,8 @@ import { notice } from './output.ts';
 export type ConfigFlags = {
   readonly config?: string | undefined;
   readonly agent?: string;
+  /** The address of a bus, where hosts offer further agents. */
+  readonly bus?: string | undefined;
   /** Only these agents, in this order. */
   readonly agents?: readonly string[] | undefined;
   /** Use only one agent: the one named, else by `routes`, `default_agent` or the first listed. */
@@ -46,11 +48,14 @@ export async function resolveConfig(
     isPerAgent: true,
   });
   for (const text of loaded.notices) say(text);
-  if (loaded.origin === 'none')
-    say('no configuration found; using the built-in demo agents. To create a configuration, run: switchboard init');
-  const config = loaded.origin === 'none' ? withDemoAgents(loaded.config, here.stateDir) : loaded.config;
+  const isOnBus = flags.bus !== undefined || loaded.config.bus !== undefined;
+  const isDemo = loaded.origin === 'none' && !isOnBus;
+  if (isDemo) say('no configuration found; using the built-in demo agents. To create a configuration, run: switchboard init');
+  const config = isDemo ? withDemoAgents(loaded.config, here.stateDir) : loaded.config;
   const alone = flags.agent ?? oneAgentOf(config, flags, here.cwd);
-  const names = alone === undefined ? flags.agents : [alone];
+  // On the bus, the agents are known later.
+  const isLater = isOnBus && alone !== undefined && !config.agents.some(({ name }) => name === alone);
+  const names = isLater ? [] : alone === undefined ? flags.agents : [alone];
   const { origin, files } = loaded;
   const switchedOff = disabledNames(loaded.layer);
   const used = names ? pinned(config, names, switchedOff) : config;
@@ -66,7 +71,7 @@ function reportUnusable(
   say: (text: string) => void,
 ): void {
   const problems = agents.flatMap(({ name, unusable }) => (unusable ? (unresolved.get(name) ?? []) : []));
-  if (problems.length === 0) return;
+  if (problems.length === 0 || agents.length === 0) return;
   if (agents.every(({ unusable }) => unusable) && !isOnlyShown) throw new ConfigError(problems);
   for (const { name, unusable } of agents)
     if (unusable) say(`agent "${name}" cannot be used: ${(unresolved.get(name) ?? []).map(renderProblem).join('; ')}`);
@@ -75,7 +80,7 @@ function reportUnusable(
 function oneAgentOf({ agents, defaultAgent, routes }: Config, flags: ConfigFlags, cwd: string): string | undefined {
   const names = agents.map(({ name }) => name);
   if (flags.preferredAgent !== undefined && names.includes(flags.preferredAgent)) return flags.preferredAgent;
-  if (!flags.isOneAgent) return undefined;
+  if (!flags.isOneAgent || names.length === 0) return undefined;
   const chosen = chooseAgent({ agents: names, defaultAgent, routes }, undefined, cwd);
   return typeof chosen === 'string' ? chosen : undefined;
 }

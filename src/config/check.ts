@@ -63,7 +63,7 @@ function badNames(layer: Layer): Problem[] {
 function noAgent(layer: Layer, main: Document): Problem[] {
   const { agent_servers } = fields(main.value);
   const isWrongType = agent_servers !== undefined && fields(agent_servers) !== agent_servers; // already reported by the schema
-  if (isWrongType || enabledNames(layer).length > 0) return [];
+  if (isWrongType || layer.bus !== undefined || enabledNames(layer).length > 0) return [];
   return [main.problem(['agent_servers'], 'agent_servers: expected at least one enabled agent')];
 }
 
@@ -74,7 +74,8 @@ function danglingNames(layer: Layer): Problem[] {
 
 function dangling(layer: Layer, { document, path, value: name }: Placed): Problem[] {
   const names = enabledNames(layer);
-  if (typeof name !== 'string' || names.includes(name)) return [];
+  // On the bus, hosts offer agents that this configuration does not know.
+  if (typeof name !== 'string' || names.includes(name) || (layer.bus !== undefined && !layer.agents.has(name))) return [];
   const key = showPath(path);
   if (layer.agents.has(name)) return [document.problem(path, `${key}: agent "${name}" is disabled`)];
   return [document.problem(path, `${key}: expected the name of an agent in agent_servers`, didYouMean(name, names))];

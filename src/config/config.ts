@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { type AgentSpec, agentSpec } from '../agents/defaults.ts';
 import type { AgentOptions } from '../agents/options.ts';
+import { type BusConfig, busConfig } from '../bus/config.ts';
+import type { BusOptions } from '../bus/options.ts';
 import type { HostToolsOptions, McpServerOptions } from '../mcp/options.ts';
 import { type HostToolsSettings, hostToolsSettings, type McpServerSettings, mcpServerSettings } from '../mcp/settings.ts';
 import { type SandboxSettings, sandboxSettings } from '../sandbox/settings.ts';
@@ -19,6 +21,8 @@ type Route = {
   /** A glob that matches the working directory of a session. */
   readonly cwd: string;
   readonly agent: string;
+  /** Only on hosts of the bus with these labels. */
+  readonly labels?: Readonly<Record<string, string>>;
 };
 
 /** Where a policy comes from. */
@@ -70,6 +74,8 @@ export type Config = {
   readonly logging: LogSettings;
   readonly store: StoreSettings;
   readonly telemetry: TelemetryConfig;
+  /** Undefined: this process is on its own. */
+  readonly bus?: BusConfig | undefined;
   readonly hostTools: HostToolsSettings;
   readonly mcpServers: readonly McpServerSettings[];
   /** The environment variables that the configuration refers to: secrets of an agent or server. */
@@ -138,6 +144,7 @@ export function toConfig(
     logging: logSettings(layer.log as LogOptions),
     store: storeSettings(layer.store as StoreOptions),
     telemetry: telemetryConfig(telemetry as TelemetryOptions),
+    ...(layer.bus !== undefined && { bus: busConfig(layer.bus as BusOptions) }),
     hostTools: hostToolsSettings((layer.hostTools?.value ?? {}) as HostToolsOptions),
     mcpServers: servers.map((options) => mcpServerSettings(options as McpServerOptions)),
     secretVariables,

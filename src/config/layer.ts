@@ -29,6 +29,8 @@ export type Layer = {
   readonly log: Fields;
   readonly store: Fields;
   readonly telemetry: Placed | undefined;
+  /** With absolute paths. */
+  readonly bus: unknown;
 };
 
 export const EMPTY_LAYER: Layer = {
@@ -51,6 +53,7 @@ export const EMPTY_LAYER: Layer = {
   log: {},
   store: {},
   telemetry: undefined,
+  bus: undefined,
 };
 
 /** The layer of a file that may set every key. */
@@ -82,6 +85,7 @@ export function layerOf(document: Document): Layer {
     log: fields(log),
     store: fields(store),
     telemetry: given.telemetry === undefined ? undefined : { document, path: ['telemetry'], value: given.telemetry },
+    bus: withBusFiles(given.bus, document.file),
     hostTools:
       host_tools === undefined ? undefined : { document, path: ['host_tools'], value: withModules(fields(host_tools), document.file) },
     mcpServers: new Map(
@@ -115,6 +119,7 @@ export function merge(under: Layer, over: Layer): Layer {
     telemetry: over.telemetry
       ? { ...over.telemetry, value: { ...fields(under.telemetry?.value), ...fields(over.telemetry.value) } }
       : under.telemetry,
+    bus: over.bus ?? under.bus,
     hostTools: over.hostTools
       ? { ...over.hostTools, value: { ...fields(under.hostTools?.value), ...fields(over.hostTools.value) } }
       : under.hostTools,
@@ -147,4 +152,15 @@ function withCertificates(agent: unknown, file: string): unknown {
     typeof at === 'string' ? path.resolve(path.dirname(file), at) : at,
   ]);
   return { ...fields(agent), tls: Object.fromEntries(resolved) };
+}
+
+/** Resolves the files of the bus relative to the file that names them. */
+function withBusFiles(bus: unknown, file: string): unknown {
+  if (fields(bus) !== bus) return bus;
+  const at = (value: unknown) => (typeof value === 'string' ? path.resolve(path.dirname(file), value) : value);
+  const { credentials, token_file, tls, ...rest } = fields(bus);
+  const certificates =
+    fields(tls) === tls ? Object.fromEntries(Object.entries(fields(tls)).map(([name, value]) => [name, at(value)])) : tls;
+  const files = Object.entries({ credentials: at(credentials), token_file: at(token_file), tls: certificates });
+  return { ...rest, ...Object.fromEntries(files.filter(([, value]) => value !== undefined)) };
 }

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { AGENT_NAME } from '../agents/defaults.ts';
 import { agentOptions, milliseconds, rememberAlwaysOption, whileRunningOption } from '../agents/options.ts';
+import { busOptions } from '../bus/options.ts';
 import { dialectOptions } from '../dialects/options.ts';
 import { hostToolsOptions, mcpServerOptions } from '../mcp/options.ts';
 import { sandboxOption, sandboxOptions } from '../sandbox/options.ts';
@@ -26,6 +27,10 @@ export const configSchema = z
         z.strictObject({
           cwd: z.string().min(1).describe('A glob that matches the working directory of the session.'),
           agent: z.string().describe('The name of the agent.'),
+          labels: z
+            .record(z.string(), z.string())
+            .describe('Labels that the host of the session must have, such as `{"gpu": "true"}`; for agents on the bus.')
+            .optional(),
         }),
       )
       .describe('Assigns agents to directories; the first match wins.'),
@@ -125,6 +130,7 @@ export const configSchema = z
       .partial()
       .describe('Where `switchboard agents` finds agents to install. Only your own configuration can set it. See docs/agents.md.'),
     telemetry: telemetryOptions.describe('Metrics and traces; see docs/telemetry.md.'),
+    bus: busOptions.describe('The bus on which hosts offer agents; see docs/scale-out.md. Default: none, this process runs its agents.'),
     host_tools: hostToolsOptions,
     mcp_servers: z.array(mcpServerOptions).describe('MCP servers whose tools every agent gets.'),
   })

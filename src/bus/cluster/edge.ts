@@ -100,7 +100,7 @@ export async function startEdge({ bus, tenant, principal, now, random, report, c
     const found = candidates(alive(), wanted, random);
     const refusals: string[] = [];
     for (const record of found) {
-      const request = write({ v: VERSION, edge: id, link, agent: to.agent, principal });
+      const request = write({ v: VERSION, edge: id, link, agent: to.agent, principal, session: to.sessionId });
       try {
         const answer = readOpenAnswer(await bus.ask(names.openAt(record.host), request, OPEN_MS));
         if (answer?.isOpen) return { record, epoch: answer.epoch };

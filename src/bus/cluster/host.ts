@@ -21,12 +21,23 @@ export type HostOptions = {
   readonly serve: (streams: { readonly input: Source; readonly output: Sink }, about: OpenRequest) => { close(): Promise<void> };
   /** Sessions that are open here, for the directory. */
   readonly sessions: () => readonly OpenSession[];
+  /** Calls back when there is another one. */
+  readonly onSession: (listener: () => void) => void;
+  /** A session of this principal, which another host began, will be loaded here. */
+  readonly adopt: (session: OpenSession) => void;
   /** The lease is lost: every agent must end. The host offers its agents again when `ended` resolves. */
   readonly ended: (why: string) => Promise<void>;
   readonly report: (text: string) => void;
 };
 
-export type OpenSession = { readonly sessionId: string; readonly agent: string; readonly principal: string; readonly cwd?: string | undefined };
+export type OpenSession = {
+  readonly sessionId: string;
+  /** The agent's own id of it. */
+  readonly nativeId: string;
+  readonly agent: string;
+  readonly principal: string;
+  readonly cwd?: string | undefined;
+};
 
 export type Host = {
   readonly incarnation: string;
@@ -41,6 +52,8 @@ type Served = { readonly link: Link; readonly client: { close(): Promise<void> }
 /** A client that is silent for this long has left; its sessions wait for `detach_grace`. */
 const LOST_AFTER_MS = 20_000;
 const TRY_AGAIN_MS = 1000;
+/** Sessions that could not be recorded at once. */
+const RECORD_EVERY_MS = 5000;
 
 export class HostNameTaken extends Error {}
 
@@ -97,7 +110,15 @@ export async function startHost(options: HostOptions): Promise<Host> {
     if (!agents.includes(agent)) return 'agent missing';
     return links.size >= capacity ? 'full' : undefined;
   }
-  function open(request: OpenRequest): OpenAnswer {
+  /** Makes a session known here that the directory says is the principal's. */
+  async function adopt({ agent, principal, session }: OpenRequest): Promise<void> {
+    const entry = session === undefined ? undefined : await recorded.get(sessionKey(agent, session));
+    const found = entry && readSession(entry.value);
+    if (session === undefined || !found || found.principal !== principal || found.incarnation === incarnation) return;
+    options.adopt({ sessionId: session, nativeId: found.nativeId, agent, principal, cwd: found.cwd });
+  }
+  async function open(request: OpenRequest): Promise<OpenAnswer> {
+    if (refusalOf(request) === undefined) await adopt(request).catch(() => {}); // an unknown session is refused when it is loaded
     const reason = refusalOf(request);
     if (reason !== undefined) return { isOpen: false, reason };
     const { edge, link: id } = request;
@@ -133,26 +154,29 @@ export async function startHost(options: HostOptions): Promise<Host> {
   }
   /** Says in the directory which sessions are here, so that a later edge finds them. */
   async function recordSessions(): Promise<void> {
-    for (const { sessionId, agent, principal, cwd } of options.sessions()) {
+    for (const { sessionId, nativeId, agent, principal, cwd } of options.sessions()) {
       const key = sessionKey(agent, sessionId);
       if (known.has(key) || !lease.isHeld()) continue;
-      const value = write({ v: VERSION, host, incarnation, agent, principal, cwd });
+      const value = write({ v: VERSION, host, incarnation, agent, principal, nativeId, cwd });
       const before = await recorded.get(key);
       if (before && readSession(before.value)?.incarnation === incarnation) known.add(key);
-      else if ((before ? await recorded.update(key, value, before.revision) : await recorded.create(key, value)) !== undefined) known.add(key);
+      else if ((before ? await recorded.update(key, value, before.revision) : await recorded.create(key, value)) !== undefined)
+        known.add(key);
     }
   }
 
   lease = await take();
   let recording: Promise<void> = Promise.resolve();
-  const timer = setInterval(() => {
-    recording = recording.then(recordSessions).catch(() => {}); // the bus is away: again next time
-  }, 1000);
+  const recordSoon = () => {
+    recording = recording.then(recordSessions).catch(() => {}); // the bus is away: again later
+  };
+  options.onSession(recordSoon);
+  const timer = setInterval(recordSoon, RECORD_EVERY_MS);
   const stops = [
     bus.listen(names.linkAt('host', host, '*'), receive),
     bus.answer(names.openAt(host), async (bytes) => {
       const request = readOpenRequest(bytes);
-      return write(request ? open(request) : { isOpen: false, reason: 'unknown version' });
+      return write(request ? await open(request) : { isOpen: false, reason: 'unknown version' });
     }),
     bus.answer(names.drainAt(host), async () => {
       await drain();

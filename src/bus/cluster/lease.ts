@@ -5,7 +5,7 @@ import { type HostRecord, readHost, write } from './records.ts';
 /** The record expires after this; edges then count the host as gone. */
 export const LEASE_MS = 20_000;
 export const RENEW_EVERY_MS = 4000;
-/** Without a renewal for this long, the host stops: well before anybody else may take over. */
+/** Without a renewal for this long, the host stops: well before another host may take over. */
 export const FENCE_MS = 15_000;
 
 export type Lease = {

@@ -10,7 +10,10 @@ export type Wanted = {
 
 /** The hosts to ask, in this order. `random` returns numbers from 0 up to 1. */
 export function candidates(hosts: readonly HostRecord[], wanted: Wanted, random: () => number): readonly HostRecord[] {
-  const fit = shuffled(hosts.filter((host) => !host.isDraining && offers(host, wanted)), random);
+  const fit = shuffled(
+    hosts.filter((host) => !host.isDraining && offers(host, wanted)),
+    random,
+  );
   const [first, second, ...others] = fit;
   const pair = first && second && loadOf(second) < loadOf(first) ? [second, first] : fit.slice(0, 2);
   const ordered = [...pair, ...others];

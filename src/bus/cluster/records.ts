@@ -36,6 +36,8 @@ const sessionRecord = z.object({
   incarnation: z.string(),
   agent: z.string(),
   principal: z.string(),
+  /** The agent's own id of the session. */
+  nativeId: z.string(),
   cwd: z.string().optional(),
 });
 export type SessionRecord = z.infer<typeof sessionRecord>;
@@ -47,6 +49,8 @@ const openRequest = z.object({
   link: z.string(),
   agent: z.string(),
   principal: z.string(),
+  /** The session that it is for, if it exists already. */
+  session: z.string().optional(),
 });
 export type OpenRequest = z.infer<typeof openRequest>;
 

@@ -4,7 +4,7 @@
 import type { AgentProcessOptions } from '../../agents/agent-process.ts';
 import type { AgentSpec } from '../../agents/defaults.ts';
 import { createRunningRecord, newMark } from '../../agents/running-record.ts';
-import { launchAgent } from '../../app/launch.ts';
+import { launchAgent, unlessOnBus } from '../../app/launch.ts';
 import { DEFAULTS } from '../../config/config.ts';
 import type { Secrets } from '../../redaction/redact.ts';
 import type { Transport } from '../../transports/transport.ts';
@@ -55,7 +55,7 @@ function createTemporaryAgents(stateDir: string): TemporaryAgents {
   process.on('exit', kill);
   return {
     launch(spec, secrets, heard, contain) {
-      const agent = launchAgent(spec, mark, secrets, DEFAULTS.limits, heard, contain);
+      const agent = launchAgent(spec, (agent) => unlessOnBus(agent), mark, secrets, DEFAULTS.limits, heard, contain);
       if (isOver)
         agent.kill(); // requested after the end
       else if (agent.pid !== undefined) running.childStarted(agent.pid);

@@ -170,13 +170,13 @@ export function networkClients(
 
 type AllowsDirectory = (directory: string) => boolean;
 
-const guestOf = (principal: Principal, config: Config, allowsDirectory: AllowsDirectory): Guest => ({
+export const guestOf = (principal: Principal, config: Config, allowsDirectory: AllowsDirectory): Guest => ({
   // An owner and an observer see every session.
   principal: principal.role === 'client' ? principal.name : undefined,
   scope: scopeOf(principal, config, allowsDirectory),
 });
 
-const scopeOf = ({ role }: Principal, { network }: Config, allowsDirectory: AllowsDirectory): ClientScope => ({
+export const scopeOf = ({ role }: Principal, { network }: Config, allowsDirectory: AllowsDirectory): ClientScope => ({
   isOwner: role === 'owner',
   isObserver: role === 'observer',
   allowsDirectory,
@@ -184,7 +184,7 @@ const scopeOf = ({ role }: Principal, { network }: Config, allowsDirectory: Allo
 });
 
 /** A directory counts by where it really is, so a link does not lead out. */
-function directoryCheck(allowed: readonly string[]): (directory: string) => boolean {
+export function directoryCheck(allowed: readonly string[]): (directory: string) => boolean {
   return (directory) => {
     const at = realOf(directory);
     return at !== undefined && allowed.some((one) => isBelow(at, realOf(one)));

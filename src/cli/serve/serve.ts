@@ -6,6 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { type Broker, createBroker } from '../../bus/broker.ts';
 import type { Console } from '../../console/console.ts';
 import { createFrames, type Frames } from '../../console/state/frames.ts';
 import { listen } from '../../listener/listener.ts';
@@ -63,10 +64,15 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
   const { stateDir } = surroundings(options);
   let frames: Frames | undefined;
   const otherwise = defaultPolicy(options);
+  let broker: Broker | undefined;
   const inside = await startInProcess(options, {
     policyIfNone: otherwise.source(),
     queuesPrompts: true,
     servesMetrics: true,
+    localBus() {
+      broker = createBroker(Date.now);
+      return broker.connect();
+    },
     extraObserver(secrets) {
       frames = createFrames(secrets, path.join(stateDir, 'frames'));
       return frames.observer;
@@ -85,10 +91,12 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
     const { examplePage, webAppEndpoint } = await import('./endpoints/web-app.ts');
     const webApp = webAppEndpoint(inside, gate, clients);
     const example = options.example && examplePage(() => ({ hosts, origins: new Set(ownOrigins()) }));
-    const endpoints = endpointTable({ gate, clients, mcp, webApp, example, telemetry: inside.telemetry });
+    const bus = broker && (await import('./endpoints/bus.ts')).busEndpoint(broker, gate);
+    const endpoints = endpointTable({ gate, clients, mcp, webApp, example, bus, telemetry: inside.telemetry });
     inside.telemetry?.clientsAre(() => clients.list().length);
     const endClients = async () => {
       mcp.close();
+      bus?.close();
       await Promise.all([clients.close(), webApp.close()]);
     };
     const opened = hasConsole

@@ -150,8 +150,9 @@ class Pool implements AgentPool {
 
   place(agent: Agent, directories: readonly string[], sessionId?: string): Agent {
     agent.isContained = this.#on.isContained?.(agent.spec) === true;
-    // A contained agent's first process sees no project, so that it can start before a session does.
-    const isFree = !agent.isContained && agent.sessions.size === 0 && !agent.sessions.isOpening;
+    // A contained agent's first process sees no project, so that it can start before a session does. On the bus, each session has its own host.
+    const isForNone = agent.isContained || agent.spec.remote?.kind === 'bus';
+    const isFree = !isForNone && agent.sessions.size === 0 && !agent.sessions.isOpening;
     if (this.isClosed || !agent.isIsolated || isFree) return agent;
     const another = this.#create(agent.spec, this.#nextId(agent.name), agent);
     another.isContained = agent.isContained;

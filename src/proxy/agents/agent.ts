@@ -380,6 +380,7 @@ export class Agent extends AgentState {
   get #context(): ProcessContext {
     return {
       process: this.id,
+      sessionId: this.isIsolated ? this.sessions.keys().next().value : undefined,
       directories: this.directories,
       layer: this.layer,
       decideHost: async (host, port, isListed, signal) =>

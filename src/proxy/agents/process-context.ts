@@ -6,6 +6,8 @@ import type { ContainCommand } from '../../workspace/terminal.ts';
 export type ProcessContext = {
   /** Distinguishes the processes of one agent. */
   readonly process?: string | undefined;
+  /** The session that an isolated process is started for, by the agent's id, if it exists already. */
+  readonly sessionId?: string | undefined;
   /** The session's directories; empty for a process that serves none. */
   readonly directories: readonly string[];
   /** The layer of the session's changes, at the level `review`. */

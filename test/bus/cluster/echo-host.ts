@@ -7,7 +7,12 @@ import type { Sink, Source } from '../../../src/wire/byte-stream.ts';
 
 export type EchoHost = Host & { readonly ends: string[] };
 
-export async function echoHost(bus: Bus, tenant: string, name = 'h1', more: Partial<Parameters<typeof startHost>[0]> = {}): Promise<EchoHost> {
+export async function echoHost(
+  bus: Bus,
+  tenant: string,
+  name = 'h1',
+  more: Partial<Parameters<typeof startHost>[0]> = {},
+): Promise<EchoHost> {
   const ends: string[] = [];
   const host = await startHost({
     bus,
@@ -19,6 +24,8 @@ export async function echoHost(bus: Bus, tenant: string, name = 'h1', more: Part
     version: '0',
     now: () => performance.now(),
     sessions: () => [],
+    adopt: () => {},
+    onSession: () => {},
     ended: async (why) => void ends.push(why),
     report: () => {},
     serve: echo,

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../../listener/listener.ts';
 import type { WebApp } from '../../../web-app/endpoint.ts';
 import type { InProcess } from '../../in-process-proxy.ts';
 import type { NetworkClients } from '../network-clients.ts';
+import type { BusEndpoint } from './bus.ts';
 import { daemonStatus } from './daemon-status.ts';
 import type { McpEndpoint } from './mcp.ts';
 import { metrics } from './metrics.ts';
@@ -20,15 +21,18 @@ type TableParts = {
   readonly webApp: WebApp;
   /** A page that uses `/ws`, if it is served. */
   readonly example: Endpoint | undefined;
+  /** Undefined unless this daemon serves a bus. */
+  readonly bus: BusEndpoint | undefined;
   readonly telemetry: InProcess['telemetry'];
 };
 
-export function endpointTable({ gate: { guard }, clients, mcp, webApp, example, telemetry }: TableParts): EndpointTable {
+export function endpointTable({ gate: { guard }, clients, mcp, webApp, example, bus, telemetry }: TableParts): EndpointTable {
   return [
     ['/acp', guard(clients.acp)],
     ['/mcp', guard(mcp)],
     ['/ws', guard(webApp)],
     ...(example ? [['/example', example] as const] : []),
+    ...(bus ? [['/bus', guard(bus)] as const] : []),
     ['/daemon', guard(daemonStatus(clients))],
     ['/metrics', guard(metrics(telemetry))],
     ['/healthz', health],

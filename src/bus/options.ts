@@ -1,0 +1,37 @@
+// The schema of the configuration key `bus`; config.ts applies the defaults.
+import * as z from 'zod';
+import { NAME } from './bus.ts';
+
+const url = z.string().regex(/^(local:|(wss?|nats|tls):\/\/\S+)$/);
+
+export const busOptions = z.union([
+  url,
+  z.strictObject({
+    url: url.describe('`ws:` or `wss:` of a `switchboard serve --bus local:`, or `nats:` or `tls:` of NATS servers, joined by commas.'),
+    tenant: z.string().regex(NAME).describe('Hosts and clients see only those of the same tenant.').meta({ default: 'default' }).optional(),
+    credentials: z.string().min(1).describe('A file with the credentials for NATS. The path is relative to this file.').optional(),
+    token_file: z
+      .string()
+      .min(1)
+      .describe('A file with the token for `ws:` and `wss:`, of the role `owner`. Default: the variable `SWITCHBOARD_TOKEN`.')
+      .optional(),
+    tls: z
+      .strictObject({
+        ca: z.string().min(1).describe("The certificate authority to trust instead of the system's."),
+        cert: z.string().min(1).describe('A client certificate.'),
+        key: z.string().min(1).describe('Its key.'),
+      })
+      .partial()
+      .describe('Certificate files in PEM format, for `wss:` and `tls:`. Paths are relative to this file.')
+      .optional(),
+    replicas: z
+      .int()
+      .min(1)
+      .max(5)
+      .describe('How many servers of a NATS cluster keep the directory: 3 survives the loss of one.')
+      .meta({ default: 1 })
+      .optional(),
+  }),
+]);
+
+export type BusOptions = z.infer<typeof busOptions>;

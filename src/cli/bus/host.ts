@@ -1,0 +1,247 @@
+// `switchboard host`: runs agents for others. Policy, sandbox, records and audit of its agents are here, beside them.
+import os from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { VERSION } from '../../app/package-files.ts';
+import { type ServedClients, serveClients } from '../../attach/serve-clients.ts';
+import { type Bus, NAME } from '../../bus/bus.ts';
+import { type Host, HostNameTaken, type HostOptions, startHost } from '../../bus/cluster/host.ts';
+import { LEASE_MS } from '../../bus/cluster/lease.ts';
+import { type HostRecord, readHost, subjects } from '../../bus/cluster/records.ts';
+import { opensOutOfScope } from '../../proxy/client-scope.ts';
+import { Scanner } from '../../wire/scanner/scanner.ts';
+import type { AcpOptions } from '../acp.ts';
+import { CommandFailure } from '../failure.ts';
+import { type InProcess, startInProcess } from '../in-process-proxy.ts';
+import { notice, printJson, printTable } from '../output.ts';
+import { resolveConfig } from '../resolve-config.ts';
+import { directoryCheck, guestOf, scopeOf } from '../serve/network-clients.ts';
+import { defaultPolicy } from '../serve/policy-store.ts';
+import { type BusFlags, busOf, connectBus } from './open-bus.ts';
+
+export type HostFlags = AcpOptions &
+  BusFlags & {
+    readonly name?: string;
+    readonly label?: readonly string[];
+    readonly capacity?: string;
+    readonly drainSeconds?: string;
+    readonly json?: true;
+  };
+
+const CAPACITY = 32;
+const LOOK_EVERY_MS = 100;
+const ASK_MS = 10_000;
+
+/** Serves until a signal ends it; returns the exit code. */
+export async function runHost({ bus: url, ...flags }: HostFlags): Promise<number> {
+  const name = nameOf(flags.name ?? os.hostname().replaceAll(/[^\w-]/g, '-'));
+  const labels = labelsOf(flags.label ?? []);
+  const capacity = numberOf(flags.capacity, CAPACITY, '--capacity 32', 1);
+  const drainMs = numberOf(flags.drainSeconds, 0, '--drain-seconds 30', 0) * 1000;
+  // It offers its own agents only, whatever bus the configuration names.
+  const inside = await startInProcess(flags, { isHost: true, queuesPrompts: true, policyIfNone: defaultPolicy(flags).source() });
+  let bus: Bus | undefined;
+  let host: Host | undefined;
+  try {
+    const settings = busOf({ bus: url }, inside.config.bus) ?? missingBus();
+    if (settings.url === 'local:')
+      throw new CommandFailure(2, 'local: is the bus inside one process', 'name the bus of others: --bus nats://HOST:4222');
+    bus = await connectBus(settings, `switchboard host ${name}`);
+    const clients = busClients(inside);
+    const offered = inside.config.agents.filter(({ unusable }) => !unusable).map((agent) => agent.name);
+    host = await startHost({
+      bus,
+      tenant: settings.tenant,
+      host: name,
+      labels,
+      agents: offered,
+      capacity,
+      version: VERSION,
+      now: () => performance.now(),
+      report: notice,
+      ...clients,
+    }).catch((error: unknown) => {
+      if (!(error instanceof HostNameTaken)) throw error;
+      throw new CommandFailure(
+        1,
+        `a host named "${name}" is on the bus already`,
+        `choose another name: switchboard host --name NAME; after a crash, its place is free within ${LEASE_MS / 1000} s`,
+      );
+    });
+    announce(name, bus, offered, flags.json === true);
+    const signal = await firstSignal();
+    await host.drain();
+    for (const deadline = performance.now() + drainMs; clients.isBusy() && performance.now() < deadline; ) await delay(LOOK_EVERY_MS);
+    await host.close();
+    await clients.close();
+    return 128 + os.constants.signals[signal];
+  } finally {
+    await bus?.close();
+    await inside.close();
+  }
+}
+
+/** Clients from the bus: for each agent, one proxy for each principal. */
+function busClients({ config, connect, isStored, stored, adopt }: InProcess): Pick<
+  HostOptions,
+  'serve' | 'sessions' | 'onSession' | 'adopt' | 'ended'
+> & {
+  isBusy(): boolean;
+  close(): Promise<void>;
+} {
+  const allowsDirectory = directoryCheck(config.network.allowCwd ?? [process.cwd()]);
+  const busy = new Set<() => boolean>();
+  const served = new Map<string, ServedClients>();
+  let sessionAdded = () => {};
+  const clientsOf = (agent: string): ServedClients => {
+    const known = served.get(agent);
+    if (known) return known;
+    const created = serveClients({
+      scanner: new Scanner(),
+      maxFrameBytes: config.limits.maxFrameBytes,
+      graceMs: config.network.detachGraceMs,
+      offersAttach: false,
+      isStored,
+      sessionAdded: () => sessionAdded(),
+      refuses: (principal, frame) => opensOutOfScope(scopeOf(principal, config, allowsDirectory), frame.method ?? '', frame),
+      openProxy(streams, principal, multiplexer) {
+        const proxy = connect(streams, undefined, { ...guestOf(principal, config, allowsDirectory), multiplexer, agent });
+        const { connection, transcripts, close } = proxy;
+        const isBusy = () => Object.values(connection.health()).some(({ inFlight }) => inFlight > 0);
+        busy.add(isBusy);
+        void proxy.closed.then(() => busy.delete(isBusy));
+        return { ended: connection.ended, evaluatedRequest: connection.evaluatedRequest, transcripts, close };
+      },
+    });
+    served.set(agent, created);
+    return created;
+  };
+  const close = async () => {
+    const all = [...served.values()];
+    served.clear();
+    await Promise.all(all.map((clients) => clients.close()));
+  };
+  return {
+    serve: (streams, { agent, principal }) => clientsOf(agent).connect(streams, { name: principal, role: 'client' }),
+    sessions: () =>
+      [...served].flatMap(([agent, clients]) =>
+        clients.sessions().map(({ sessionId, principal }) => {
+          const { nativeId = sessionId, cwd } = stored(sessionId) ?? {};
+          return { sessionId, nativeId, agent, principal, cwd };
+        }),
+      ),
+    onSession(listener) {
+      sessionAdded = listener;
+    },
+    adopt: (session) => void (stored(session.sessionId) === undefined && adopt(session)),
+    ended: close,
+    isBusy: () => [...busy].some((isBusy) => isBusy()),
+    close,
+  };
+}
+
+/** The hosts on the bus. */
+export async function listHosts({ json, ...flags }: HostFlags): Promise<number> {
+  return usingBus(flags, async (bus, tenant) => {
+    const hosts = await hostsOn(bus, tenant);
+    if (json) {
+      printJson(hosts);
+      return 0;
+    }
+    if (hosts.length === 0) notice(`no host is on the bus at ${bus.shownUrl}; to start one, run: switchboard host --bus URL`);
+    const rows = hosts.map(({ host, load, capacity, isDraining, agents, labels, version }) => [
+      host,
+      isDraining ? 'draining' : 'ready',
+      `${load}/${capacity}`,
+      agents.join(', '),
+      Object.entries(labels)
+        .map((pair) => pair.join('='))
+        .join(', ') || '–',
+      version,
+    ]);
+    if (rows.length > 0) printTable(['HOST', 'STATE', 'LOAD', 'AGENTS', 'LABELS', 'VERSION'], rows);
+    return 0;
+  });
+}
+
+/** Lets a host take no new sessions. */
+export async function drainHost(name: string, { json, ...flags }: HostFlags): Promise<number> {
+  return usingBus(flags, async (bus, tenant) => {
+    const known = (await hostsOn(bus, tenant)).map(({ host }) => host);
+    if (!known.includes(name)) throw new CommandFailure(4, `no host "${name}" is on the bus`, `hosts: ${known.join(', ') || 'none'}`);
+    const { links } = JSON.parse((await bus.ask(subjects(tenant).drainAt(name), Buffer.from('{}'), ASK_MS)).toString()) as {
+      links: number;
+    };
+    if (json) printJson({ host: name, connections: links });
+    else notice(`host "${name}" takes no new sessions; open connections: ${links}`);
+    return 0;
+  });
+}
+
+async function usingBus(
+  flags: BusFlags & { readonly config?: string | undefined },
+  act: (bus: Bus, tenant: string) => Promise<number>,
+): Promise<number> {
+  const { config } = await resolveConfig(flags);
+  const settings = busOf(flags, config.bus) ?? missingBus();
+  const bus = await connectBus(settings, 'switchboard host list');
+  try {
+    return await act(bus, settings.tenant);
+  } finally {
+    await bus.close();
+  }
+}
+
+async function hostsOn(bus: Bus, tenant: string): Promise<readonly HostRecord[]> {
+  const directory = await bus.directory(subjects(tenant).hosts, { ttlMs: LEASE_MS });
+  const found: HostRecord[] = [];
+  const stop = await directory.watch(({ value }) => {
+    const record = value && readHost(value);
+    if (record) found.push(record);
+  });
+  stop();
+  return found.sort((a, b) => a.host.localeCompare(b.host));
+}
+
+function announce(name: string, bus: Bus, agents: readonly string[], isJson: boolean): void {
+  if (isJson) process.stdout.write(`${JSON.stringify({ host: name, bus: bus.shownUrl, agents })}\n`);
+  else notice(`host "${name}" offers ${agents.join(', ') || 'no agents'} on ${bus.shownUrl}; Ctrl-C ends it`);
+}
+
+/** The first signal lets turns end, a second one ends everything at once. */
+function firstSignal(): Promise<'SIGTERM' | 'SIGINT'> {
+  return new Promise((resolve) => {
+    let count = 0;
+    for (const signal of ['SIGTERM', 'SIGINT'] as const)
+      process.on(signal, () => {
+        count += 1;
+        if (count === 1) return resolve(signal);
+        process.exit(128 + os.constants.signals[signal]);
+      });
+  });
+}
+
+function missingBus(): never {
+  throw new CommandFailure(2, 'a host needs a bus', 'name it: switchboard host --bus nats://HOST:4222, or set "bus" in the configuration');
+}
+
+function nameOf(name: string): string {
+  if (NAME.test(name)) return name;
+  throw new CommandFailure(2, `invalid host name "${name}"`, 'use letters, digits, "_" and "-"');
+}
+
+function labelsOf(given: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    given.map((one) => {
+      const [, key, value] = /^([\w.-]+)=(.*)$/.exec(one) ?? [];
+      if (key === undefined || value === undefined)
+        throw new CommandFailure(2, `invalid label "${one}"`, 'use --label KEY=VALUE, such as --label gpu=true');
+      return [key, value];
+    }),
+  );
+}
+
+function numberOf(given: string | undefined, otherwise: number, example: string, least: number): number {
+  const value = Number(given ?? otherwise);
+  if (Number.isFinite(value) && value >= least && given !== '') return value;
+  throw new CommandFailure(2, `invalid number "${given}"`, `use a number, such as ${example}`);
+}

@@ -44,7 +44,7 @@ export type Bus = {
   readonly isConnected: boolean;
   directory(name: string, options?: DirectoryOptions): Promise<Directory>;
   stream(name: string): Promise<Stream>;
-  /** Sends a message to whoever listens. It may be lost, repeated or overtaken. */
+  /** Sends a message to all who listen. It may be lost, repeated or overtaken. */
   send(subject: string, bytes: Buffer): void;
   /** `pattern`: a subject, or one that ends with `.*` for any last name. */
   listen(pattern: string, listener: (bytes: Buffer, subject: string) => void): () => void;

@@ -20,6 +20,7 @@ test('a missing key has its default', async () => {
     mcpBridge: 'auto',
     restart: { enabled: true, max: 5, windowS: 60 },
     unsupportedContent: 'refuse',
+    coalescePlansMs: 0,
     maxLineBytes: 1_048_576,
   };
   expect(config).toStrictEqual({
@@ -123,6 +124,7 @@ test('all settings of a file are kept', async () => {
     mcpBridge: 'on',
     restart: { enabled: false, max: 0, windowS: 6 },
     unsupportedContent: 'refuse',
+    coalescePlansMs: 0,
     maxLineBytes: 1_048_576,
   });
   expect(config).toMatchObject({

@@ -29,12 +29,16 @@ export type Cluster = {
   command(...args: readonly string[]): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
 };
 
-export function clusterOn(stage: Stage, bus: string, env: Readonly<Record<string, string>> = {}): Cluster {
+export function clusterOn(
+  stage: Stage,
+  bus: string,
+  env: Readonly<Record<string, string>> = {},
+  tenant: string = randomUUID().slice(0, 8), // hosts of other tests may be in the directory until their lease ends
+): Cluster {
   const agents = {
     demo: { command: process.execPath, args: [DEMO_AGENT, '--name', 'builder', '--state', path.join(stage.dir, 'shared')] },
   };
-  // Hosts of other tests may be in the directory until their lease ends.
-  const settings = { url: bus, tenant: randomUUID().slice(0, 8) };
+  const settings = { url: bus, tenant };
   const home = (name: string) => ({ ...env, SWITCHBOARD_HOME: path.join(stage.dir, `state-${name}`) });
   return {
     async host(name, { args = [], config = {} } = {}) {

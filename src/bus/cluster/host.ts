@@ -167,11 +167,11 @@ export async function startHost(options: HostOptions): Promise<Host> {
 
   lease = await take();
   let recording: Promise<void> = Promise.resolve();
-  const recordSoon = () => {
+  const recordNewSessions = () => {
     recording = recording.then(recordSessions).catch(() => {}); // the bus is away: again later
   };
-  options.onSession(recordSoon);
-  const timer = setInterval(recordSoon, RECORD_EVERY_MS);
+  options.onSession(recordNewSessions);
+  const timer = setInterval(recordNewSessions, RECORD_EVERY_MS);
   const stops = [
     bus.listen(names.linkAt('host', host, '*'), receive),
     bus.answer(names.openAt(host), async (bytes) => {

@@ -34,7 +34,7 @@ export async function onBus(
   if (!settings) return undefined;
   const isLocal = settings.url === 'local:';
   if (isLocal && !local) return undefined; // this process is all there is
-  const bus = isLocal && local ? local() : (await connectBus(settings, `switchboard ${os.hostname()} ${process.pid}`));
+  const bus = isLocal && local ? local() : await connectBus(settings, `switchboard ${os.hostname()} ${process.pid}`);
   const edge = await startEdge({
     bus,
     tenant: settings.tenant,
@@ -108,7 +108,7 @@ function addMissing(agents: AgentSpec[], known: Set<string>, name: string): stri
   return name;
 }
 
-/** The host serves the host tools, beside the agent. */
+/** The host serves the host tools, next to the agent. */
 function busAgent(name: string, agent: string, labels: Readonly<Record<string, string>>): AgentSpec {
   const wanted = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
   return {

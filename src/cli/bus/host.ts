@@ -1,4 +1,4 @@
-// `switchboard host`: runs agents for others. Policy, sandbox, records and audit of its agents are here, beside them.
+// `switchboard host`: runs agents for others. Policy, sandbox, records and audit of its agents are here, next to them.
 import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { VERSION } from '../../app/package-files.ts';

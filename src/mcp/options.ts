@@ -64,7 +64,7 @@ export const mcpServerOptions = z
       .enum(['gateway', 'direct'])
       .optional()
       .describe(
-        '`gateway`: its tools appear as `name-tool`, and its credentials stay in the switchboard. `direct`: agents receive the server as it is.',
+        '`gateway`: its tools appear as `name-tool`, and its credentials stay in switchboard. `direct`: agents receive the server as it is.',
       )
       .meta({ default: 'gateway' }),
   })

@@ -11,10 +11,10 @@ import { createMcpLogins } from '../store/mcp-logins.ts';
 import { createToolPins } from '../store/tool-pins.ts';
 import { type HostFunction, SetupFailure } from './api.ts';
 import type { Notify } from './events.ts';
-import { packageFile } from './package-files.ts';
+import { ownCommand } from './package-files.ts';
 
 /** How an agent starts the shim. */
-export const shimOf = (): Shim => ({ command: process.execPath, args: [packageFile('bin', 'switchboard.js'), 'mcp-shim'] });
+export const shimOf = (): Shim => ownCommand('mcp-shim');
 
 /** Undefined if the configuration turns host tools off. */
 export function toolAttachmentsOf(

@@ -13,7 +13,7 @@ import { unstartable } from '../transports/child-process.ts';
 import { connectRemote } from '../transports/connect-remote.ts';
 import type { Transport } from '../transports/transport.ts';
 import type { Limits } from '../wire/frame.ts';
-import { packageFile } from './package-files.ts';
+import { demoScript } from './package-files.ts';
 
 /** Connects to an agent on the bus. `connection` distinguishes the clients of this process. */
 export type ConnectOnBus = (agent: BusAgent, context: ProcessContext, connection: string) => Transport;
@@ -71,7 +71,7 @@ export function learnConfigured(secrets: Secrets, { agents, mcpServers }: Pick<C
 
 // The two agents that need no account, key or network: the default without a configuration.
 export function withDemoAgents(base: Config, stateDir: string): Config {
-  const script = packageFile('dist', 'demo-agent.js');
+  const script = demoScript();
   const agents = ['sketcher', 'builder'].map((name) => {
     const state = path.join(stateDir, 'demo', name);
     // Our state is hidden in a sandbox; theirs is a part of it.

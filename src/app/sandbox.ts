@@ -23,7 +23,7 @@ import { realDisk } from '../sandbox/run/disk.ts';
 import { type Containment, containmentOf, NO_SETTINGS, type SandboxSettings } from '../sandbox/settings.ts';
 import type { Unstartable } from '../transports/start-error.ts';
 import type { Notify } from './events.ts';
-import { packageFile } from './package-files.ts';
+import { bridgeScript, isSingleExecutable, packageFile } from './package-files.ts';
 
 export type SandboxDeps = {
   readonly stateDir: string;
@@ -136,7 +136,7 @@ export function createSandbox({ stateDir, ownFiles, policy, report }: SandboxDep
         if ('problem' in profile) return { why: `it must run in a sandbox, and ${profile.problem}`, next: profile.next };
         const options = {
           available: found,
-          bridge: packageFile('dist', 'sandbox-bridge.js'),
+          bridge: bridgeScript(),
           decide: (host: string, port: number, signal: AbortSignal) =>
             process.decideHost(host, port, isListed(host, profile.hosts.allow), signal),
         };
@@ -185,8 +185,10 @@ export function containServers(
 function programFiles(words: readonly string[]): readonly string[] {
   const named = words.filter((word) => path.isAbsolute(word)).flatMap((word) => realDisk.real(word) ?? []);
   const packages = named.filter((file) => /\.[cm]?[jt]s$/.test(file)).flatMap((file) => packageOf(path.dirname(file)) ?? []);
-  return [...named, ...packages, ...(packageOf(packageFile('dist')) ?? [])];
+  return [...named, ...packages, ...ourFiles()];
 }
+
+const ourFiles = (): readonly string[] => (isSingleExecutable() ? [process.execPath] : (packageOf(packageFile('dist')) ?? []));
 
 /** The nearest directory with a package.json, at most ten levels up. */
 function packageOf(from: string): string[] | undefined {

@@ -15,6 +15,7 @@ if (profile === undefined) {
 
 const demo = createDemoAgent(profile, createStore(values.state, profile.name));
 const connection = demo.app.connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
-await connection.closed;
-await demo.close();
-process.exit(0); // explicit, because a keep-alive socket of an MCP server would keep the process running
+void connection.closed
+  .then(() => demo.close())
+  // Explicit, because a keep-alive socket of an MCP server would keep the process running.
+  .finally(() => process.exit(0));

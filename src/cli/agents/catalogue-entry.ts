@@ -1,7 +1,8 @@
 // Entries of the configuration for agents of the catalogue, as this machine starts them.
 import type { CatalogueAgent } from '../../agents/catalogue.ts';
-import { bundledCatalogue } from '../../app/package-files.ts';
+import { bundledCatalogue, isSingleExecutable } from '../../app/package-files.ts';
 import { createRecords } from '../../registry/records.ts';
+import { findProgram } from '../../setup/find-program.ts';
 import { looksSecret } from '../../setup/hide-secrets.ts';
 import { type Here, resolveStart } from '../../setup/start-command.ts';
 import { CommandFailure } from '../failure.ts';
@@ -36,10 +37,14 @@ export async function listCatalogue(flags: { readonly command?: string; readonly
   return 0;
 }
 
+/** Runs scripts of agents. The single executable cannot: it needs the Node on PATH. */
+export const nodeProgram = (): string =>
+  isSingleExecutable() ? (findProgram('node', { env: process.env, platform: process.platform }) ?? 'node') : process.execPath;
+
 /** The facts about this machine that decide how an agent starts. */
 export function here(): Here & { readonly stateDir: string } {
   const { env, platform, stateDir } = surroundings({});
-  return { env, platform, node: { path: process.execPath, version: process.version }, stateDir };
+  return { env, platform, node: { path: nodeProgram(), version: process.version }, stateDir };
 }
 
 /** The same, with the agents that switchboard has installed itself. */

@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { ownCommand } from '../../app/package-files.ts';
 import { withoutControls } from '../../control-characters.ts';
 import { makeDirectory } from '../../private-files.ts';
 import { CommandFailure } from '../failure.ts';
@@ -31,7 +32,8 @@ export async function ensureDaemon(
   if (running) return { daemon: running, isNew: false };
   makeDirectory(stateDir);
   const log = openSync(logFile(stateDir), 'a', 0o600);
-  const child = spawn(process.execPath, [process.argv[1] as string, 'serve', ...args, '--in-background'], {
+  const own = ownCommand('serve', ...args, '--in-background');
+  const child = spawn(own.command, own.args, {
     detached: true,
     stdio: ['ignore', 'ignore', log],
     windowsHide: true,

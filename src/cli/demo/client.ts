@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import {
   type ClientContext,
   client,
@@ -14,9 +13,7 @@ import {
   type RequestPermissionResponse,
   type SessionNotification,
 } from '@agentclientprotocol/sdk';
-
-/** The command an editor would start. */
-export const COMMAND_FILE = fileURLToPath(new URL('../bin/switchboard.js', import.meta.url));
+import { ownCommand } from '../../app/package-files.ts';
 
 const STOP_MS = 10_000;
 const STDERR_LINES = 10;
@@ -36,7 +33,8 @@ export type Editor = {
 };
 
 export function startClient(folder: string, env: NodeJS.ProcessEnv, args: readonly string[], on: ClientEvents): Editor {
-  const child = spawn(process.execPath, [COMMAND_FILE, 'acp', ...args], { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const own = ownCommand('acp', ...args); // as an editor starts it
+  const child = spawn(own.command, own.args, { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;

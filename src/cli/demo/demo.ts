@@ -5,9 +5,9 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { VERSION } from '../../app/package-files.ts';
+import { ownCommand, VERSION } from '../../app/package-files.ts';
 import { CommandFailure } from '../failure.ts';
-import { COMMAND_FILE, type Editor, startClient } from './client.ts';
+import { type Editor, startClient } from './client.ts';
 import { createPage, type Page } from './page.ts';
 import { onePolicy, POLICY } from './policy-step.ts';
 import { createClientListener, createStage, type Place, type Stage } from './stage.ts';
@@ -110,7 +110,10 @@ function failed(error: unknown, editor: Editor | undefined): CommandFailure {
 
 function showNext(page: Page): void {
   const isInstalled = path.basename(process.argv[1] ?? '') === 'switchboard';
-  const command = isInstalled ? 'switchboard' : `node ${path.relative(process.cwd(), COMMAND_FILE)}`;
+  const { command: program, args } = ownCommand();
+  const [script] = args;
+  const relative = script === undefined ? program : `node ${path.relative(process.cwd(), script)}`;
+  const command = isInstalled ? 'switchboard' : relative;
   page.plain('');
   page.title('Next steps');
   const next = [

@@ -13,8 +13,9 @@ import {
   type SessionUpdate,
 } from '@agentclientprotocol/sdk';
 import { META_KEY } from '../../acp/shapes.ts';
+import { ownCommand } from '../../app/package-files.ts';
 import { CommandFailure } from '../failure.ts';
-import { type ClientEvents, COMMAND_FILE, type Editor } from './client.ts';
+import type { ClientEvents, Editor } from './client.ts';
 import type { Page } from './page.ts';
 
 export type Place = {
@@ -119,7 +120,8 @@ export function createStage(page: Page, editor: Editor, listener: ClientListener
 
     /** Runs one of our own commands while the client is connected; resolves to its output. */
     async switchboard(...line: string[]): Promise<string> {
-      const { stdout } = await promisify(execFile)(process.execPath, [COMMAND_FILE, ...line], { cwd: project, env, signal });
+      const own = ownCommand(...line);
+      const { stdout } = await promisify(execFile)(own.command, own.args, { cwd: project, env, signal });
       return stdout;
     },
   };

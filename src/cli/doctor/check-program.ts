@@ -1,7 +1,7 @@
 // Checks switchboard itself: the Node version, the installation, the clock, the age of the agent catalogue.
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { bundledDate, packageFile } from '../../app/package-files.ts';
+import { bundledDate, isSingleExecutable, packageFile } from '../../app/package-files.ts';
 import { readPackage } from '../../setup/find-program.ts';
 import { temporaryInstall } from '../setup/connect.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
@@ -41,7 +41,8 @@ function checkNode(version: string): Finding {
 
 function checkPlace(): Finding {
   const passing = temporaryInstall();
-  if (passing === undefined) return ok('place', `installed in ${path.dirname(path.dirname(packageFile('bin', 'switchboard.js')))}`);
+  const place = isSingleExecutable() ? process.execPath : path.dirname(path.dirname(packageFile('bin', 'switchboard.js')));
+  if (passing === undefined) return ok('place', `installed in ${place}`);
   return warning(
     'place',
     passing,

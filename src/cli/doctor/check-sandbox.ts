@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { packageFile } from '../../app/package-files.ts';
+import { bridgeScript } from '../../app/package-files.ts';
 import type { Sandbox } from '../../app/sandbox.ts';
 import type { Config } from '../../config/config.ts';
 import { openLayer, removeLayer } from '../../review/layers.ts';
@@ -49,7 +49,7 @@ export async function checkSandbox(config: Config | undefined, sandbox: Sandbox,
   if (found.kind === 'seatbelt')
     return [warning('sandbox.program', `${found.program}`, 'the profile for macOS is generated and untested', 'see docs/sandbox.md')];
   const version = spawnSync(found.program, ['--version'], { encoding: 'utf8' }).stdout?.trim() ?? '';
-  const bridge = packageFile('dist', 'sandbox-bridge.js');
+  const bridge = bridgeScript();
   const { acts, output } = await attackItself(found, bridge);
   const broken = acts.filter(({ isHeld }) => !isHeld).map(({ name }) => name);
   const works =

@@ -2,9 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { inheritedEnvironment } from '../../agents/environment.ts';
-import { VERSION } from '../../app/package-files.ts';
+import { packageFile, VERSION } from '../../app/package-files.ts';
 import type { EnforcedPolicy } from '../../app/policy.ts';
 import type { Config } from '../../config/config.ts';
 import type { Console, ConsoleDeps } from '../../console/console.ts';
@@ -132,7 +131,7 @@ export async function openHere({
       attached,
       entered,
       secrets,
-      pageDir: fileURLToPath(new URL('./console', import.meta.url)),
+      pageDir: packageFile('dist', 'console'),
       version: VERSION,
       cwd: process.cwd(),
       host: createHost(randomUUID(), () => inheritedEnvironment(process.env, 'all', config.secretVariables)),

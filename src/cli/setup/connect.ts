@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { packageFile } from '../../app/package-files.ts';
+import { ownCommand, packageFile } from '../../app/package-files.ts';
 import { ConfigError } from '../../config/problems.ts';
 import { didYouMean, nearestOf } from '../../policy/format/nearest.ts';
 import { textBefore } from '../../setup/edit-file.ts';
@@ -141,7 +141,7 @@ function startOf(flags: ConnectFlags): Start {
 function ourCommand(flags: { readonly config?: string; readonly agent?: string }): Start {
   const config = flags.config === undefined ? [] : ['--config', path.resolve(flags.config)];
   const agent = flags.agent === undefined ? [] : ['--agent', flags.agent];
-  return { command: process.execPath, args: [packageFile('bin', 'switchboard.js'), 'acp', ...config, ...agent] };
+  return ownCommand('acp', ...config, ...agent);
 }
 
 /** Why the installation may disappear, if it may. */

@@ -15,6 +15,7 @@ import { isNodeScript } from '../../../setup/find-program.ts';
 import { CommandFailure } from '../../failure.ts';
 import { startUnderSignals } from '../../interrupts.ts';
 import { notice } from '../../output.ts';
+import { nodeProgram } from '../catalogue-entry.ts';
 import { knownFor } from './open-registry.ts';
 import { showProgress } from './progress.ts';
 
@@ -79,7 +80,7 @@ export async function installAgent(
   const installed: Installed = {
     plan,
     ...found,
-    command: isScript ? process.execPath : file,
+    command: isScript ? nodeProgram() : file,
     prefix: isScript ? [file] : [],
     at: new Date().toISOString(),
   };

@@ -25,9 +25,7 @@ export function measureProcess(registry: Registry, version: string): () => void 
   registry.series('buildInfo', version).value = 1;
   registry.series('startTime').value = Math.round(performance.timeOrigin) / 1000;
   registry.onCollect(() => {
-    const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
-    for (const [kind, bytes] of Object.entries({ rss, heap_used: heapUsed, heap_total: heapTotal, external }))
-      registry.series('memory', kind).value = bytes;
+    for (const [kind, bytes] of Object.entries(memory())) registry.series('memory', kind).value = bytes;
     const { user, system } = process.cpuUsage();
     registry.series('cpuSeconds').value = (user + system) / 1e6;
     const now = read() ?? before ?? { p50: 0, p99: 0, max: 0 };
@@ -39,6 +37,15 @@ export function measureProcess(registry: Registry, version: string): () => void 
     clearInterval(window);
     monitor.disable();
   };
+}
+
+function memory(): Readonly<Record<string, number>> {
+  try {
+    const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
+    return { rss, heap_used: heapUsed, heap_total: heapTotal, external };
+  } catch {
+    return {}; // there is no /proc
+  }
 }
 
 /** The monitor measures the time between its own wake-ups. */

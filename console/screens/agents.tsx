@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { AgentLoad, AgentTopics, HostTools, NetworkClient } from '../../src/console/protocol/agents.ts';
 import type { AgentRow } from '../../src/console/protocol/state.ts';
-import { STATE_LABELS, STEPS } from '../components/agents/labels.ts';
+import { FILES, STATE_LABELS, STEPS, TRANSPORTS } from '../components/agents/labels.ts';
 import { Confirm } from '../components/controls/dialog.tsx';
 import { Fact } from '../components/controls/fact.tsx';
 import { amount, lasting, shownId } from '../components/controls/format.ts';
@@ -110,7 +110,7 @@ function Card({ row, load }: { readonly row: AgentRow; readonly load: AgentLoad 
     const timer = setInterval(() => tick((count) => count + 1), 1000);
     return () => clearInterval(timer);
   }, []);
-  const { id, title, isDefault, sandbox, state, pid, since, restarts, sessions: open, inFlight, version, lastError, stderr } = row;
+  const { id, title, isDefault, remote, sandbox, state, pid, since, restarts, sessions: open, inFlight, version, lastError, stderr } = row;
   const all = operationsOf(row);
   const pending = kind && all[kind];
   const perform = ({ action }: Operation) => {
@@ -125,6 +125,7 @@ function Card({ row, load }: { readonly row: AgentRow; readonly load: AgentLoad 
         <span class={`dot ${state}`} />
         <h2>{title}</h2>
         {isDefault && <span class="chip">default</span>}
+        {remote && <span class="chip">remote</span>}
         <span class={`state ${state}`}>{STATE_LABELS[state] ?? state}</span>
       </header>
       <div class="buttons">
@@ -149,16 +150,35 @@ function Card({ row, load }: { readonly row: AgentRow; readonly load: AgentLoad 
       )}
       <dl>
         <Fact name="Name">{[id, version].filter(Boolean).join(' · ')}</Fact>
-        <Fact name="Sandbox">{sandbox ?? '–'}</Fact>
-        <Fact name="Process">{pid === undefined ? '–' : String(pid)}</Fact>
+        {remote ? (
+          <>
+            <Fact name="Transport">{TRANSPORTS[remote.transport]}</Fact>
+            <Fact name="Files">{FILES[remote.files]}</Fact>
+          </>
+        ) : (
+          <>
+            <Fact name="Sandbox">{sandbox ?? '–'}</Fact>
+            <Fact name="Process">{pid === undefined ? '–' : String(pid)}</Fact>
+          </>
+        )}
         <Fact name="Up">{since === undefined ? '–' : lasting(Date.now() - since)}</Fact>
         <Fact name="Crashes">{String(restarts)}</Fact>
         <Fact name="Sessions">{String(open)}</Fact>
         <Fact name="Open requests">{String(inFlight)}</Fact>
-        <Fact name="Memory">{load === undefined ? '–' : amount(load.memoryBytes)}</Fact>
-        <Fact name="Processor">{load?.cpuPercent === undefined ? '–' : `${load.cpuPercent} %`}</Fact>
-        <Fact name="Processes">{load === undefined ? '–' : String(load.processes)}</Fact>
+        {!remote && (
+          <>
+            <Fact name="Memory">{load === undefined ? '–' : amount(load.memoryBytes)}</Fact>
+            <Fact name="Processor">{load?.cpuPercent === undefined ? '–' : `${load.cpuPercent} %`}</Fact>
+            <Fact name="Processes">{load === undefined ? '–' : String(load.processes)}</Fact>
+          </>
+        )}
       </dl>
+      {remote && (
+        <dl class="place">
+          <Fact name="Address">{remote.address}</Fact>
+          {remote.command !== undefined && <Fact name="Command there">{remote.command}</Fact>}
+        </dl>
+      )}
       {lastError !== undefined && <p class={state === 'ready' ? 'note' : 'problem'}>{lastError}</p>}
       <Problem text={problem} />
       {stderr.length > 0 && (

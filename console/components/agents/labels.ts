@@ -1,4 +1,6 @@
-// How the console names states of agents and of their host tools.
+// How the console names states of agents, of their host tools, and where agents run.
+import type { RemoteRow } from '../../../src/console/protocol/state.ts';
+
 export const STATE_LABELS: Readonly<Record<string, string>> = {
   idle: 'not started',
   starting: 'starting',
@@ -14,4 +16,12 @@ export const STEPS: Readonly<Record<string, string>> = {
   connected: 'connected',
   listed: 'connected, tools listed',
   called: 'connected, tools called',
+};
+
+export const TRANSPORTS: Readonly<Record<RemoteRow['transport'], string>> = { ws: 'WebSocket', http: 'HTTP', ssh: 'ssh', bus: 'bus' };
+
+export const FILES: Readonly<Record<RemoteRow['files'], string>> = {
+  none: 'its own',
+  same: 'same paths as here',
+  map: 'as here, under other paths',
 };

@@ -1,11 +1,14 @@
 // Rows for the Agents screen: process state and capabilities.
+import type { AgentSpec } from '../../agents/defaults.ts';
+import { joinWords } from '../../agents/shell-words.ts';
 import type { Config } from '../../config/config.ts';
 import type { AgentLoad } from '../../console/protocol/agents.ts';
-import type { AgentRow } from '../../console/protocol/state.ts';
+import type { AgentRow, RemoteRow } from '../../console/protocol/state.ts';
 import { neutralise } from '../../control-characters.ts';
 import { usageOf } from '../../processes/usage.ts';
 import type { Connection } from '../../proxy/api.ts';
 import type { Redactor } from '../../redaction/redact.ts';
+import { hideArgs } from '../../setup/hide-secrets.ts';
 import { kindOf, variablesOf } from '../agents/login-methods.ts';
 
 const STDERR_LINES = 50;
@@ -13,7 +16,7 @@ const STDERR_LINES = 50;
 /** An agent's own strings may hold secrets and control characters. */
 export function agentRows(
   connection: Connection,
-  { defaultAgent }: Pick<Config, 'defaultAgent'>,
+  { agents, defaultAgent }: Pick<Config, 'agents' | 'defaultAgent'>,
   redact: Redactor,
   sandboxOf: (name: string) => string | undefined,
 ): readonly AgentRow[] {
@@ -28,6 +31,10 @@ export function agentRows(
       {
         ...{ id, name, title: clean(title), isDefault: name === defaultAgent, state, pid, restarts, sessions, inFlight },
         sandbox: sandboxOf(name),
+        remote: remoteOf(
+          agents.find((agent) => agent.name === name),
+          clean,
+        ),
         // Whole seconds: a change of milliseconds is not worth an update.
         since: uptimeMs === undefined ? undefined : Math.round((Date.now() - uptimeMs) / 1000) * 1000,
         version: answer?.agentInfo?.version === undefined ? undefined : clean(answer.agentInfo.version),
@@ -44,6 +51,19 @@ export function agentRows(
       },
     ];
   });
+}
+
+/** Where an agent runs, as `agents list` has it. */
+function remoteOf(spec: AgentSpec | undefined, clean: (text: string) => string): RemoteRow | undefined {
+  if (!spec?.remote) return undefined;
+  const { command, args, remote } = spec;
+  const { kind, address, files } = remote;
+  return {
+    transport: kind === 'url' ? (remote.url.startsWith('ws') ? 'ws' : 'http') : kind,
+    address: clean(address),
+    ...(kind !== 'url' && { command: clean(joinWords([command, ...hideArgs(args)])) }),
+    files: typeof files === 'string' ? files : 'map',
+  };
 }
 
 /** ACP capabilities nest three levels deep. An agent could nest them without end. */

@@ -63,6 +63,17 @@ export type PendingRequest = {
   readonly at: number;
 };
 
+/** An agent on another machine. */
+export type RemoteRow = {
+  readonly transport: 'ws' | 'http' | 'ssh' | 'bus';
+  /** Without credentials. */
+  readonly address: string;
+  /** The command that starts it there; undefined where a URL is all there is. */
+  readonly command?: string | undefined;
+  /** Whose files it works on. */
+  readonly files: 'none' | 'same' | 'map';
+};
+
 export type AgentRow = {
   readonly id: string;
   readonly name: string;
@@ -70,6 +81,8 @@ export type AgentRow = {
   readonly isDefault: boolean;
   /** The level that its next process gets, and the network: `workspace, listed`. */
   readonly sandbox?: string | undefined;
+  /** Where it runs, if not on this machine. */
+  readonly remote?: RemoteRow | undefined;
   readonly state: string;
   readonly pid?: number | undefined;
   readonly since?: number | undefined;

@@ -2,27 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import { commandAction, terminalAction } from '../../src/policy/actions/surfaces.ts';
 import { decide } from '../../src/policy/decide.ts';
+import { expectCpuBelow } from './cpu-time.ts';
 import { fileText, PLACE, policyOf } from './support.ts';
-
-/**
- * Milliseconds of this process, not of the clock. The fastest of several rounds, and of more on a busy machine: the collector and caches that
- * other programs empty count as little as possible.
- */
-function cpuMs(work: () => void, limit: number): number {
-  let fastest = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < 5 || (fastest >= limit && round < 50); round++) {
-    const start = process.cpuUsage();
-    work();
-    const { user, system } = process.cpuUsage(start);
-    fastest = Math.min(fastest, (user + system) / 1000);
-  }
-  return fastest;
-}
 
 describe('brackets', () => {
   test.each(['{', '(', '[', '$(', '${'])('40 kB of %s', (bracket) => {
     const line = bracket.repeat(40_000 / bracket.length);
-    expect(cpuMs(() => commandAction(PLACE, line), 5)).toBeLessThan(5);
+    expectCpuBelow(5, () => commandAction(PLACE, line));
     expect(commandAction(PLACE, line).isUnreadable).toBe(true);
   });
 });
@@ -53,7 +39,7 @@ describe('a line with too much of something is refused before it is parsed', () 
     ['script', `sed '${filled('', 's/a/b/;')}'`],
   ])('%s', (_, line) => {
     expect(commandAction(PLACE, line).isUnreadable).toBe(true);
-    expect(cpuMs(() => commandAction(PLACE, line), 5)).toBeLessThan(5);
+    expectCpuBelow(5, () => commandAction(PLACE, line));
   });
 });
 
@@ -64,13 +50,13 @@ describe('work that no single part of a line shows is counted', () => {
     ['words in many directories', `${'cd a;'.repeat(15)}cat${' a'.repeat(400)}`],
   ])('%s', (_, line) => {
     expect(commandAction(PLACE, line).isUnreadable).toBe(true);
-    expect(cpuMs(() => commandAction(PLACE, line), 10)).toBeLessThan(10);
+    expectCpuBelow(10, () => commandAction(PLACE, line));
   });
 
   test('for an argv as for a line', () => {
     const request = { command: 'ls', args: [filled('-', 'l')] };
     expect(terminalAction(PLACE, request).isUnreadable).toBe(true);
-    expect(cpuMs(() => terminalAction(PLACE, request), 5)).toBeLessThan(5);
+    expectCpuBelow(5, () => terminalAction(PLACE, request));
   });
 });
 
@@ -95,7 +81,7 @@ describe('a line just below the limits is read and decided in time', () => {
   ])('%s', (_, line) => {
     const action = commandAction(PLACE, line);
     expect(action.isUnreadable).toBe(false);
-    expect(cpuMs(() => decide(policy, commandAction(PLACE, line)), 15)).toBeLessThan(15);
+    expectCpuBelow(15, () => decide(policy, commandAction(PLACE, line)));
   });
 
   test('a line with more files than that is not read', () => {
@@ -153,6 +139,6 @@ describe('long text is no work', () => {
     const action = commandAction(PLACE, line);
     expect(action.isUnreadable).toBe(false);
     expect(action.opaque).toEqual(opaque);
-    expect(cpuMs(() => commandAction(PLACE, line), 10)).toBeLessThan(10);
+    expectCpuBelow(10, () => commandAction(PLACE, line));
   });
 });

@@ -149,7 +149,7 @@ test('an action that is opaque, unreadable or known only by its title is never a
   );
 });
 
-test('a line before or after an allowed one needs an allow of its own', () => {
+test('a line before or after an allowed one needs an allow of its own', { timeout: 300_000 }, () => {
   const policy = combine([{ name: 'user', policy: policyFile('version: 1\nallow: [ "execute(git status)" ]') }]);
   const joints = [';', ' ; ', '&&', ' && ', '||', '|', '\n', '\r\n', '&', ' |& ', ';\n'];
   const isNothingElse = (line: string) => /^(git status|[\s;&|])*(#.*)?$/.test(line) || /^cd \.?\/?src$/.test(line);

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Effect } from '../../../src/policy/commands/effect.ts';
 import { meaningOf } from '../../../src/policy/commands/effects.ts';
+import { cpuMs } from '../cpu-time.ts';
 import { FIXTURE } from './fixture-table.ts';
 
 /** `read a, write b`; unasked effects in brackets; `? word` if it is not understood. */
@@ -196,12 +197,22 @@ test('flags and globs widen walks', () => {
 });
 
 test('the time grows with the words, not faster', () => {
-  const took = (count: number) => {
-    const argv = ['cat', ...Array.from({ length: count }, (_, index) => (index % 3 === 0 ? '-n' : `file${index}`))];
-    const start = performance.now();
-    for (let round = 0; round < 5; round++) meaningOf(argv, { table: FIXTURE });
-    return performance.now() - start;
-  };
-  took(1000);
-  expect(took(16_000)).toBeLessThan(2000);
+  const argvOf = (count: number) => ['cat', ...Array.from({ length: count }, (_, index) => (index % 3 === 0 ? '-n' : `file${index}`))];
+  const [few, many] = [argvOf(4000), argvOf(32_000)];
+  // The compiler needs some rounds.
+  for (let round = 0; round < 20; round++) meaningOf(few, { table: FIXTURE });
+  const took = { few: Number.POSITIVE_INFINITY, many: Number.POSITIVE_INFINITY };
+  // Eight times the words: 8 if it is linear, 64 if it is quadratic.
+  const factor = () => took.many / took.few;
+  for (let round = 0; round < 5 || (factor() > 20 && round < 50); round++) {
+    took.few = Math.min(
+      took.few,
+      cpuMs(() => meaningOf(few, { table: FIXTURE })),
+    );
+    took.many = Math.min(
+      took.many,
+      cpuMs(() => meaningOf(many, { table: FIXTURE })),
+    );
+  }
+  expect(factor()).toBeLessThanOrEqual(20);
 });

@@ -100,7 +100,7 @@ test.skipIf(process.platform === 'win32')(
     process.stdout.write(`policy differential: ${clean.length} of ${all.length} lines are not opaque, and bash -n accepts each\n`);
     expect(clean.length).toBeGreaterThan(50);
   },
-  120_000,
+  300_000,
 );
 
 test.skipIf(process.platform === 'win32')(

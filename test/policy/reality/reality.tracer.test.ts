@@ -7,7 +7,7 @@ const root = path.resolve(import.meta.dirname, '../../..');
 /** Lines that succeed. POLICY_REALITY=5000 for a longer run. */
 const LINES = Number(process.env.POLICY_REALITY ?? 500);
 
-test(`${LINES} allowed lines have no effect that the program table does not state`, { timeout: 240_000 }, async () => {
+test(`${LINES} allowed lines have no effect that the program table does not state`, { timeout: 600_000 }, async () => {
   const size = { alone: 1, pairs: 1, others: 4 };
   const { reports } = await runInSandboxes({
     root,
@@ -28,7 +28,7 @@ test(`${LINES} allowed lines have no effect that the program table does not stat
   expect(commands.size).toBeGreaterThan(60);
 });
 
-test('of wrong tables for cat, sort and tar, at least 80 % are noticed', { timeout: 120_000 }, async () => {
+test('of wrong tables for cat, sort and tar, at least 80 % are noticed', { timeout: 300_000 }, async () => {
   const size = { alone: 0, pairs: 0, others: 0 };
   const { measured } = await runInSandboxes({
     root,

@@ -61,6 +61,12 @@ export const GROUPS: readonly Group[] = [
     install: 'nats-server',
     isMet: () => hasProgram('nats-server'),
   },
+  {
+    name: 'systemd',
+    needs: "systemd's tools: apt-get install systemd",
+    install: 'systemd',
+    isMet: () => hasProgram('systemd-analyze'),
+  },
   { name: 'root', needs: 'a user who may make devices (mknod): root', isMet: mayMakeDevices },
 ];
 

@@ -82,6 +82,8 @@ async function inBareRoot() {
     const page = await (await fetch(address)).text();
     expect('switchboard serve, with the page inside', /<script[^>]+page\.js/.test(page), page);
   });
+  const evaluated = run('-e', 'console.log(process.argv.length)');
+  expect('a few lines of code', evaluated.trim() === '1', evaluated);
   const shim = spawnSync(...inRoot('mcp-shim'), { env, encoding: 'utf8', timeout: LIMIT_MS });
   expect('switchboard mcp-shim', shim.stderr.includes('SWITCHBOARD_MCP_SOCKET'), shim.stderr);
 }

@@ -23,7 +23,7 @@ else if (Object.hasOwn(SCRIPTS, word)) {
 
 /** `-e CODE`, as Node has it: switchboard runs a few lines of its own in the sandbox this way. */
 function evaluate(): void {
-  const [code = ''] = process.argv.splice(1, 2).slice(1);
+  const [, , code = ''] = process.argv.splice(1, 3);
   Object.assign(globalThis, { require: createRequire(process.execPath) });
   runInThisContext(code);
 }

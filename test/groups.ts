@@ -67,6 +67,12 @@ export const GROUPS: readonly Group[] = [
     install: 'systemd',
     isMet: () => hasProgram('systemd-analyze'),
   },
+  {
+    name: 'kubectl',
+    needs: 'kubectl: apt-get install kubernetes-client',
+    install: 'kubernetes-client',
+    isMet: () => spawnSync('kubectl', ['version', '--client']).status === 0,
+  },
   { name: 'root', needs: 'a user who may make devices (mknod): root', isMet: mayMakeDevices },
 ];
 

@@ -8,6 +8,7 @@ import { parseLine, readBody } from '../../wire/scanner/strict-parse.ts';
 import type { ClientRequest } from '../boundary.ts';
 import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
+import { CANCELLED } from './cancel.ts';
 import { unsupportedIn } from './unsupported-content.ts';
 
 const MAX_WAITING = 16;
@@ -212,7 +213,8 @@ export function changeQueued(
   const one = proxy.registry.get(sessionId)?.queued?.waiting.find(({ request }) => request.idText === id);
   if (!one) return false;
   if (text === undefined) {
-    proxy.client.fail(one.request, failure('CANCELLED', [one.request.method]));
+    // Its client did not withdraw the request, so this is no error: the turn is cancelled, as by another client's session/cancel.
+    proxy.client.succeed(one.request, CANCELLED);
     return true;
   }
   const message = JSON.parse(one.frame.bytes.toString('utf8', one.frame.start, one.frame.end)) as { params: { prompt: unknown } };

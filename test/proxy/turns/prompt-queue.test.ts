@@ -33,7 +33,7 @@ test('a waiting prompt is listed, and takes another text; its other content stay
 test('a waiting prompt that is removed is answered as cancelled, once', async () => {
   const { agent, client, connection, first, second } = await withQueue();
   expect(connection.changeQueued({ sessionId: 's', id: '"two"' }, undefined)).toBe(true);
-  expect((await second).error.code).toBe(-32800);
+  expect((await second).result).toEqual({ stopReason: 'cancelled' });
   expect(connection.changeQueued({ sessionId: 's', id: '"two"' }, undefined)).toBe(false);
   expect(connection.queuedPrompts()).toEqual([]);
   agent.reply(first, { stopReason: 'end_turn' });

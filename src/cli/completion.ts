@@ -88,6 +88,7 @@ async function operandsOf(words: string): Promise<readonly string[]> {
     return agentNames();
   if (words === 'completion') return SHELLS;
   if (/^changes (?:list|show|apply|drop)$/.test(words)) return sessionsWithChanges();
+  if (/^sessions (?:show|attach|queue|export|delete)$/.test(words)) return (await import('./records/sessions.ts')).recentSessions();
   return words === 'policy check' || words === 'policy test' ? PRESETS : [];
 }
 

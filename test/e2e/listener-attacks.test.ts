@@ -90,12 +90,12 @@ test('a request that two servers could read differently is refused', async ({ st
 describe('each role', () => {
   test('reaches its own endpoints only, also to disconnect others', async ({ stage }) => {
     const daemon = await startDaemon(stage, agents);
-    const paths = ['/acp', '/mcp', '/ws', '/metrics', '/daemon'];
+    const paths = ['/acp', '/mcp', '/ws', '/metrics', '/daemon', '/daemon/queue'];
     const may: Readonly<Record<string, readonly number[]>> = {
-      owner: [400, 405, 426, 200, 200],
-      client: [400, 405, 426, 403, 403],
-      observer: [400, 403, 403, 403, 403],
-      metrics: [403, 403, 403, 200, 403],
+      owner: [400, 405, 426, 200, 200, 200],
+      client: [400, 405, 426, 403, 403, 403],
+      observer: [400, 403, 403, 403, 403, 403],
+      metrics: [403, 403, 403, 200, 403, 403],
     };
     const victim = await connectSocket(daemon, createToken(stage, 'victim'));
     for (const [role, statuses] of Object.entries(may)) {

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
+import { connectSocket, runCommand, startDaemon, storeToken } from './daemon.ts';
 import {
   type Client,
   type Json,
@@ -257,4 +258,34 @@ test('the transcript has a waiting prompt behind the answer of the turn before i
     .map((line) => JSON.parse(line));
   const texts = lines.flatMap(({ kind, text }) => (kind === 'prompt' || kind === 'message' || kind === 'agent' ? [text] : []));
   expect(texts).toEqual(['first', 'answer one', 'second', 'answer two']);
+});
+
+test('`sessions queue` lists, edits and removes the prompts that wait in the daemon; the client of a removed one gets `cancelled`', async ({
+  stage,
+}) => {
+  const agent = stage.agent('agent', { turn: () => UNANSWERED });
+  const daemon = await startDaemon(stage, [agent], { config: { allow_cwd: [stage.cwd] } });
+  const client = await connectSocket(daemon, storeToken(stage, 'ann', 'client'));
+  const { id } = await open(client, stage.cwd);
+  void prompt(client, id, 'first');
+  await promptOf(agent, 'first');
+  const [second, third] = [prompt(client, id, 'second'), prompt(client, id, 'third')];
+  await client.request('session/set_mode', { sessionId: id, modeId: 'code' }); // behind both
+  const queue = (...args: string[]) => runCommand(stage, 'sessions', 'queue', id, ...args);
+  const rows = queue().trimEnd().split('\n');
+  expect(rows.map((row) => row.replace(/^\d+ +/, ''))).toEqual(['NUMBER  PROMPT', 'second', 'third']);
+  const [, two = '', three = ''] = rows.map((row) => /^\d+/.exec(row)?.[0]);
+  expect(queue('--edit', three, 'run', 'the tests')).toBe('edited: run the tests\n');
+  expect(JSON.parse(queue('--remove', two, '--json')).data).toEqual({
+    sessionId: id,
+    removed: { number: Number(two), text: 'second' },
+    prompts: [{ number: Number(three), text: 'run the tests' }],
+  });
+  expect((await second).result).toEqual({ stopReason: 'cancelled' });
+  // Its number belongs to no other prompt.
+  expect(() => queue('--remove', two)).toThrow();
+  await end(agent, 'first');
+  await end(agent, 'run the tests');
+  expect((await third).result).toEqual({ stopReason: 'end_turn' });
+  expect(texts(agent)).toEqual(['first', 'run the tests']);
 });

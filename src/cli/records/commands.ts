@@ -1,5 +1,6 @@
 // The commands that read logs, sessions and recordings. Each command's code is loaded when the command runs.
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { QueueFlags } from '../daemon/prompt-queue.ts';
 import type { TailFlags, VerifyFlags } from './audit.ts';
 import type { ChangesFlags } from './changes.ts';
 import type { LogsFlags } from './logs.ts';
@@ -61,6 +62,18 @@ function addSessionsCommands(program: Command, finish: (code: number) => void): 
     .argument('<id>', 'the session id, or its beginning')
     .addHelpText('after', example('switchboard sessions attach 0198c2'))
     .action(async (id: string) => finish(await (await import('../daemon/attach-session.ts')).attachSession(id)));
+  sessions
+    .command('queue')
+    .description('List, edit and remove the prompts that wait for the end of a turn in your daemon')
+    .argument('<id>', 'the session id, its beginning, or latest: the last one used in this directory, else anywhere')
+    .argument('[text...]', 'the new text, with --edit')
+    .option('--edit <number>', 'give this prompt the text instead of its own; attached files stay')
+    .option('--remove <number>', 'remove this prompt; its client gets the stop reason cancelled')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('switchboard sessions queue latest --edit 12 run the tests first'))
+    .action(async (id: string, words: string[], flags: QueueFlags) =>
+      finish(await (await import('../daemon/prompt-queue.ts')).sessionQueue(id, words, flags)),
+    );
   sessions
     .command('export')
     .description('Print the transcript of a session as a document')

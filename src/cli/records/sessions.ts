@@ -8,6 +8,7 @@ import { createSessionLog, type SessionRecord } from '../../store/sessions/sessi
 import { readStats, removeStats, type SessionStats } from '../../store/transcripts/session-stats.ts';
 import { readTranscript, removeTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 import type { TranscriptRecord } from '../../store/transcripts/transcript-record.ts';
+import { runningDaemon } from '../daemon/daemon-file.ts';
 import { CommandFailure } from '../failure.ts';
 import { notice, printJson, printTable } from '../output.ts';
 import { surroundings } from '../resolve-config.ts';
@@ -72,8 +73,11 @@ export async function showSession(id: string, flags: { readonly json?: boolean }
   const queued = queuedIn(session.sessionId);
   if (flags.json) printJson({ session, transcript, queued });
   else {
-    const waiting = queued.map((text, index) => `  ${index + 1}. ${text}\n`);
-    const all = waiting.length === 0 ? '' : `\nprompts that wait for the end of the turn:\n${waiting.join('')}`;
+    const waiting = queued.map((text) => `  - ${text}\n`);
+    const change = runningDaemon(surroundings({}).stateDir)
+      ? `to edit or remove one: switchboard sessions queue ${session.sessionId}\n`
+      : '';
+    const all = waiting.length === 0 ? '' : `\nprompts that wait for the end of the turn:\n${waiting.join('')}${change}`;
     process.stdout.write(withoutControls(toText(session, transcript) + all));
   }
   return 0;
@@ -87,7 +91,7 @@ export async function exportSession(id: string, { format = 'md' }: ExportFlags):
 }
 
 /** The prompts of a session that wait in a running switchboard. */
-function queuedIn(sessionId: string): readonly string[] {
+export function queuedIn(sessionId: string): readonly string[] {
   return readRunningRecords(surroundings({}).stateDir)
     .flatMap(({ record }) => (record && isRunning(record.owner) ? (record.queued ?? []) : []))
     .flatMap((one) => (one.sessionId === sessionId ? [one.text] : []));
@@ -140,6 +144,9 @@ export function latestSession(cwd: string, agent: string | undefined): Listed | 
     .filter((session) => agent === undefined || session.agent === agent)
     .toSorted((a, b) => b.lastActivity.localeCompare(a.lastActivity))[0];
 }
+
+/** For completion. */
+export const recentSessions = (): readonly string[] => wanted(allSessions(), {}).map(({ sessionId }) => sessionId);
 
 function allSessions(): Listed[] {
   const { stateDir } = surroundings({});

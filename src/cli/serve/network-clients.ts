@@ -10,6 +10,7 @@ import type { NetworkClient } from '../../console/protocol/agents.ts';
 import { type AcpEndpoint, createAcpEndpoint } from '../../listener/acp-endpoint.ts';
 import { createGate, type Gate } from '../../listener/gate.ts';
 import type { BodyLimits } from '../../listener/respond.ts';
+import type { Connection as ProxyConnection } from '../../proxy/api.ts';
 import { type ClientScope, opensOutOfScope } from '../../proxy/client-scope.ts';
 import { createTokenReader, type Token } from '../../store/tokens.ts';
 import { inProcessPair } from '../../transports/in-process.ts';
@@ -30,6 +31,8 @@ export type NetworkClients = {
   disconnect(number: number): boolean;
   /** A proxy connection for a client of this principal. */
   openProxy(streams: ClientStreams, principal: Principal, how: Pick<Guest, 'only'>): Served;
+  /** The waiting prompts of all clients. Their ids are numbers, which no other prompt of this daemon gets. */
+  readonly queue: Pick<ProxyConnection, 'queuedPrompts' | 'changeQueued'>;
   /** Whether this principal may open sessions in a directory. */
   allowsDirectory(principal: Principal, directory: string): boolean;
   /** Whether an agent works on a request. */
@@ -108,6 +111,10 @@ export function networkClients(
     knows: (sessionId, { name, role }) => role !== 'client' || owns(name, sessionId),
     connect: connectFor,
   });
+  const queue: NetworkClients['queue'] = {
+    queuedPrompts: () => connections().flatMap(({ queuedPrompts }) => queuedPrompts()),
+    changeQueued: (prompt, text) => connections().some(({ changeQueued }) => changeQueued(prompt, text)),
+  };
   function connectConsole(): ConsoleSide {
     const { client, proxy } = inProcessPair();
     const { evaluatedRequest, number, leave, prompts } = served.connect(proxy, CONSOLE, true);
@@ -119,8 +126,7 @@ export function networkClients(
       evaluatedRequest,
       byUser: (sessionId, act, file) => proxyOf(sessionId).byUser(sessionId, act, file),
       queue: {
-        queuedPrompts: () => connections().flatMap(({ queuedPrompts }) => queuedPrompts()),
-        changeQueued: (prompt, text) => connections().some(({ changeQueued }) => changeQueued(prompt, text)),
+        ...queue,
         runningPrompts: (sessionId) => proxyOf(sessionId).runningPrompts(sessionId),
         others: {
           isPrompting: (sessionId) => prompts(sessionId).others > 0,
@@ -155,6 +161,7 @@ export function networkClients(
     disconnect,
     openProxy,
     connectConsole,
+    queue,
     kill: () => {
       for (const { kill } of connections()) kill();
     },

@@ -92,7 +92,7 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
     const webApp = webAppEndpoint(inside, gate, clients);
     const example = options.example && examplePage(() => ({ hosts, origins: new Set(ownOrigins()) }));
     const bus = broker && (await import('./endpoints/bus.ts')).busEndpoint(broker, gate);
-    const endpoints = endpointTable({ gate, clients, mcp, webApp, example, bus, telemetry: inside.telemetry });
+    const endpoints = endpointTable({ gate, clients, bodyLimits, mcp, webApp, example, bus, telemetry: inside.telemetry });
     inside.telemetry?.clientsAre(() => clients.list().length);
     const endClients = async () => {
       mcp.close();

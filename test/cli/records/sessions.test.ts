@@ -142,6 +142,11 @@ describe('a session', () => {
 
   test.each([
     [['show', 'nobody'], 4, 'unknown session "nobody"'],
+    [['queue', 'one-1'], 4, 'no daemon runs'],
+    [['queue', 'one-1', 'words'], 2, 'a text needs --edit N'],
+    [['queue', 'one-1', '--edit', '1'], 2, '--edit needs the new text'],
+    [['queue', 'one-1', '--remove', 'first'], 2, 'invalid number "first"'],
+    [['queue', 'one-1', '--edit', '1', '--remove', '2', 'words'], 2, 'exclude each other'],
     [['show', 'one'], 4, 'matches 2 sessions'],
     [['list', '--since', 'once'], 2, 'invalid time "once"'],
     [['list', '--limit', '0'], 2, '--limit expects a whole number'],

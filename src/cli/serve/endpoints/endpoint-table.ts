@@ -1,6 +1,7 @@
 // The paths of the daemon's listener, a line for each. Only those without a token stand outside the gate. The console has every other path.
 import type { Gate } from '../../../listener/gate.ts';
 import type { Endpoint } from '../../../listener/listener.ts';
+import type { BodyLimits } from '../../../listener/respond.ts';
 import type { WebApp } from '../../../web-app/endpoint.ts';
 import type { InProcess } from '../../in-process-proxy.ts';
 import type { NetworkClients } from '../network-clients.ts';
@@ -8,6 +9,7 @@ import type { BusEndpoint } from './bus.ts';
 import { daemonStatus } from './daemon-status.ts';
 import type { McpEndpoint } from './mcp.ts';
 import { metrics } from './metrics.ts';
+import { promptQueue } from './prompt-queue.ts';
 
 export type EndpointTable = readonly (readonly [path: string, Endpoint])[];
 
@@ -17,6 +19,7 @@ const health: Endpoint = { handle: (_, response) => void response.writeHead(200,
 type TableParts = {
   readonly gate: Gate;
   readonly clients: NetworkClients;
+  readonly bodyLimits: (principal: string) => BodyLimits;
   readonly mcp: McpEndpoint;
   readonly webApp: WebApp;
   /** A page that uses `/ws`, if it is served. */
@@ -26,7 +29,7 @@ type TableParts = {
   readonly telemetry: InProcess['telemetry'];
 };
 
-export function endpointTable({ gate: { guard }, clients, mcp, webApp, example, bus, telemetry }: TableParts): EndpointTable {
+export function endpointTable({ gate: { guard }, clients, bodyLimits, mcp, webApp, example, bus, telemetry }: TableParts): EndpointTable {
   return [
     ['/acp', guard(clients.acp)],
     ['/mcp', guard(mcp)],
@@ -34,6 +37,7 @@ export function endpointTable({ gate: { guard }, clients, mcp, webApp, example, 
     ...(example ? [['/example', example] as const] : []),
     ...(bus ? [['/bus', guard(bus)] as const] : []),
     ['/daemon', guard(daemonStatus(clients))],
+    ['/daemon/queue', guard(promptQueue(clients, bodyLimits))],
     ['/metrics', guard(metrics(telemetry))],
     ['/healthz', health],
     ['/readyz', health],

@@ -11,6 +11,7 @@ import { parseDocument } from '../../src/config/parse.ts';
 import { renderProblem } from '../../src/config/problems.ts';
 import { validate } from '../../src/config/validate.ts';
 import { loadPolicy } from '../../src/policy/format/load.ts';
+import { createHome } from '../cli/command.ts';
 import { frontPages, pages, proseOf, type Snippet, snippetsOf } from './pages.ts';
 
 const documents = [...frontPages, ...pages];
@@ -62,6 +63,23 @@ test.each(inLanguage('yaml').map((snippet) => [place(snippet), snippet] as const
     expect(problems.map((problem) => `${problem.line}: ${problem.message}`)).toEqual([]);
   },
 );
+
+const wishes = pages.flatMap((file) => {
+  const policies = snippetsOf(file).filter(({ language }) => language === 'yaml');
+  return policies.flatMap((cases, index) => {
+    const policy = policies[index - 1];
+    return cases.code.startsWith('- {') && policy ? [[place(cases), policy.code, cases.code] as const] : [];
+  });
+});
+
+test('there are cases for the policies', () => expect(wishes.length).toBeGreaterThanOrEqual(5));
+
+test.each(wishes)('the cases at %s hold for the policy above them', async (_, policy, cases) => {
+  const home = createHome();
+  const { stdout, stderr } = await home.quick(['policy', 'test', home.write('policy.yaml', policy), home.write('cases.yaml', cases)]);
+  expect(stderr).toBe('');
+  expect(stdout).toContain(' cases as expected');
+});
 
 /** Splits a command line as a shell does, up to the first operator or comment. */
 function wordsOf(line: string): string[] | undefined {

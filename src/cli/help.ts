@@ -18,6 +18,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     acp: 'run the proxy on stdio',
     mcp: 'offer the agents as tools to an MCP client',
     replay: 'play back a recording as an agent',
+    host: 'run the agents of this machine for others',
   },
   'Editors and agents:': {
     connect: 'add switchboard to an editor',
@@ -38,6 +39,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   [LAST]: {
     completion: 'print a shell completion script',
+    help: 'show a page of the documentation, or the help of a command',
   },
 };
 const IN_GENERAL = ['--version', '--config', '--debug', '--help'];
@@ -49,8 +51,6 @@ export function groupCommands(program: Command): void {
       const summary = commands[command.name()];
       if (summary !== undefined) command.helpGroup(heading).summary(summary);
     }
-  const help = program.helpCommand('help [command]', 'show the help of a command').createHelp().visibleCommands(program).at(-1);
-  help?.helpGroup(LAST);
   program.configureHelp({
     subcommandTerm: (command) => command.name(),
     // The options of `acp` also work without a command. Hide them here, but keep them known, so that a typo still gets a suggestion.

@@ -52,7 +52,7 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
     .exitOverride()
     .enablePositionalOptions()
     .showSuggestionAfterError()
-    .helpCommand(true);
+    .helpCommand(false);
   framingOption(acpOptions(program))
     .option(DEBUG, 'with any command: show the stack trace of a failure')
     .usage('[options] [command]')
@@ -114,6 +114,14 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
   addAuditCommands(program, finish);
   addRecordCommands(program, finish);
   addSetupCommands(program, agentArgs, finish);
+  program
+    .command('help')
+    .description('Show a page of the documentation, such as policy or troubleshooting, or the help of a command')
+    .argument('[words...]', 'the name of a page, or a command')
+    .addHelpText('after', example('switchboard help troubleshooting'))
+    .action(async (words: string[]) => {
+      await showHelp(program, words);
+    });
   inheritOptions(program);
   groupCommands(program);
   formatUsageErrors(program);
@@ -319,6 +327,26 @@ async function runAcp(agentArgs: readonly string[], flags: AcpFlags): Promise<nu
   const { connect, ...rest } = flags;
   if (connect !== undefined) return (await import('./serve/acp-connect.ts')).acpConnect({ ...rest, connect });
   return (await import('./acp.ts')).acp(flags);
+}
+
+async function showHelp(program: Command, words: readonly string[]): Promise<void> {
+  const { pageNames, pageText } = await import('./show-page.ts');
+  const pages = pageNames();
+  const [first] = words;
+  if (first === undefined) {
+    program.outputHelp();
+    if (pages.length > 0) process.stdout.write(`\nPages: switchboard help NAME\n  ${pages.join(', ')}\n`);
+    return;
+  }
+  if (words.length === 1 && pages.includes(first)) {
+    process.stdout.write(pageText(first, Math.min(process.stdout.columns || 100, 120)));
+    return;
+  }
+  let command: Command | undefined = program;
+  for (const word of words) command = command?.commands.find((below) => below.name() === word);
+  if (command) return command.outputHelp();
+  const names = [...pages, ...program.commands.map((below) => below.name())].filter((name) => !name.startsWith('__'));
+  throw new CommandFailure(EXIT.usage, `no page or command "${words.join(' ')}"`, didYouMean(first, names) ?? `pages: ${pages.join(', ')}`);
 }
 
 function unknownCommand(word: string, program: Command): CommandFailure {

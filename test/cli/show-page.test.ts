@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { pageNames, pageText } from '../../src/cli/show-page.ts';
+import { createHome } from './command.ts';
+
+test.each(pageNames())('the page %s is readable text', (name) => {
+  const text = pageText(name, 100);
+  expect(text).not.toMatch(/\]\(|^```/m);
+  expect(text.length).toBeGreaterThan(500);
+});
+
+test('help shows a page, the help of a command, or what there is', async () => {
+  const home = createHome();
+  expect((await home.quick(['help', 'policy'])).stdout).toContain('FIVE WISHES');
+  expect((await home.quick(['help', 'sessions', 'list'])).stdout).toContain('Usage: switchboard sessions list');
+  expect((await home.quick(['help'])).stdout).toContain('troubleshooting');
+  const { code, stderr } = await home.quick(['help', 'polcy']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('did you mean "policy"?');
+});

@@ -168,7 +168,7 @@ test('switchboard mcp pushes its metrics', async ({ stage, onTestFinished }) => 
   const config = stage.writeConfig({ claude: fixture('well-behaved') });
   const child = stage.spawn(process.execPath, [SWITCHBOARD, 'mcp', '--config', config], envFor(collector));
   await collector.until(() => collector.metrics().size > 0);
-  expect([...collector.metrics().keys()]).toContain('switchboard_build_info{version=0.1.0}');
+  expect([...collector.metrics().keys()]).toContain('switchboard_build_info{version=0.2.0}');
   const { attributes } = JSON.parse(collector.bodies[0]?.text ?? '').resourceMetrics[0].resource;
   expect(attributes).toContainEqual({ key: 'service.instance.id', value: { stringValue: expect.stringMatching(/^[0-9a-f-]{36}$/) } });
   child.stdin.end();

@@ -1,6 +1,6 @@
 // The promises about cost, as ratios within one run: machines differ and are shared, ratios hold.
 // `of` computes a figure from the best values of a run; it is NaN when a value was not measured.
-// `heldAt`: the goal is out of reach for now, or so close that a busy machine misses it (docs/performance.md explains why). The gate fails
+// `heldAt`: the goal is out of reach for now, or so close that a busy machine misses it (bench/README.md explains why). The gate fails
 // only beyond this value.
 
 /** `limits.max_queue_bytes`: the most that may wait for an agent that does not read. The bench uses the default. */

@@ -1,4 +1,4 @@
-// The bench: node bench/run.mjs [--gate | --report] [--no-write] [NAME...]. docs/performance.md explains what is measured and why.
+// The bench: node bench/run.mjs [--gate | --report] [--no-write] [NAME...]. bench/README.md explains what is measured and why.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -164,7 +164,7 @@ function write() {
   ];
   const parts = [
     '# Results of the bench',
-    'Written by `npm run bench`; `docs/performance.md` explains what is measured and how to read it. Best value, median in brackets.',
+    'Written by `npm run bench`; `bench/README.md` explains what is measured and how to read it. Best value, median in brackets.',
     'To repeat: `npm run bench` on a machine with `cc`. Absolute values are of this machine; compare ratios.',
     table(['what', 'value'], facts).replaceAll(/-+:/g, (rule) => '-'.repeat(rule.length)),
     '## Goals',

@@ -14,6 +14,8 @@ const documents = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'CODE_OF_CONDUCT.md',
+  'bench/README.md',
+  'test/README.md',
   'CHANGELOG.md',
   ...inDocs.map((file) => path.join('docs', file)),
   ...inSource.map((file) => path.join('src', file)),

@@ -6,6 +6,7 @@ import type { GateVerdict } from '../mcp/server/gate.ts';
 import type { Shim } from '../mcp/transports/listeners.ts';
 import type { TerminalRequest } from '../policy/actions/surfaces.ts';
 import type { Review } from '../review/review.ts';
+import type { WhileRunning } from '../router/while-running.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
@@ -81,6 +82,15 @@ export type ConnectionOptions = {
   readonly activity?: Activity | undefined;
 };
 
+export type DescribedAgent = {
+  readonly name: string;
+  readonly title: string;
+  readonly answer: InitializeResult | undefined;
+  /** What happens to a prompt during a turn, and whether it can join the turn if the client asks for that. */
+  readonly whileRunning: WhileRunning;
+  readonly canSteer: boolean;
+};
+
 export type Connection = {
   /** Resolves when the client has gone, or does not read. */
   readonly ended: Promise<void>;
@@ -98,7 +108,7 @@ export type Connection = {
   /** Frames that reached nobody. */
   readonly counters: Readonly<Counters>;
   /** By process id: the agent, and its answer to initialize. */
-  described(): Readonly<Record<string, { readonly name: string; readonly title: string; readonly answer: InitializeResult | undefined }>>;
+  described(): Readonly<Record<string, DescribedAgent>>;
   /** Answers a permission request or elicitation in place of the client; false when it is no longer open. */
   answer(answer: ElsewhereAnswer): boolean;
   /** The policy's decision about an open request, by the id that the client knows. */

@@ -22,7 +22,7 @@ import { delegate } from './tools/delegation.ts';
 import { createBridging } from './tools/session-servers.ts';
 import { createToolAttachments } from './tools/session-tools.ts';
 import { cancelTurns, endCancelled } from './turns/cancel.ts';
-import { changeQueued, queuedPrompts, runningPrompts } from './turns/prompt-queue.ts';
+import { changeQueued, describedAgents, queuedPrompts, runningPrompts } from './turns/prompt-queue.ts';
 
 /** Time for agents to answer their cancelled turns before their input ends. */
 const CANCEL_GRACE_MS = 500;
@@ -136,7 +136,7 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     health: () => pool.health(),
     sessions: () => [...proxy.registry.all()].map((session) => ({ agent: session.agent.name, state: shownState(session) })),
     agentOf: (sessionId) => proxy.registry.get(sessionId)?.agent.name,
-    described: () => pool.described(),
+    described: () => describedAgents(proxy),
     evaluatedRequest: (id) => proxy.requests.open(id)?.evaluated,
     answersAutomatically: (id) => proxy.requests.markAutomatic(id),
     answer: (answer) => !pool.isClosed && answerElsewhere(proxy, answer),

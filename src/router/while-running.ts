@@ -4,15 +4,20 @@ import { isObject, type JsonObject } from '../json-object.ts';
 /** `pass`: the agent decides. `queue`: it waits for the turn. `steer`: it joins the turn. `refuse`: it gets an error. */
 export type WhileRunning = 'pass' | 'queue' | 'steer' | 'refuse';
 
-/** `initialized` is the agent's answer to initialize. An agent that queues by itself has its own queue, so that no prompt waits in two. */
-export function whileRunning(wanted: WhileRunning, initialized: JsonObject | undefined): WhileRunning {
-  if (wanted === 'steer' && canSteer(initialized)) return 'steer';
-  if (wanted === 'queue' || wanted === 'steer') return queuesItself(initialized) ? 'pass' : 'queue';
-  return wanted;
+/**
+ * `wanted` is the configuration's, `initialized` the agent's answer to initialize. `asked` is the client's wish for one prompt, `steer` or
+ * `queue`, which `refuse` does not allow. An agent that queues by itself has its own queue, so that no prompt waits in two.
+ */
+export function whileRunning(wanted: WhileRunning, initialized: JsonObject | undefined, asked?: string): WhileRunning {
+  if (wanted === 'refuse') return 'refuse';
+  const isSteering = asked === 'steer' || (wanted === 'steer' && asked !== 'queue');
+  if (isSteering && canSteer(initialized)) return 'steer';
+  if (wanted === 'pass' && asked !== 'queue') return 'pass';
+  return queuesItself(initialized) ? 'pass' : 'queue';
 }
 
 /** `_meta.steering.supported` in the answer itself, as claude-agent-acp and codex-acp announce `_session/steering`. */
-function canSteer(initialized: JsonObject | undefined): boolean {
+export function canSteer(initialized: JsonObject | undefined): boolean {
   return objectIn(objectIn(initialized, '_meta'), 'steering')?.supported === true;
 }
 

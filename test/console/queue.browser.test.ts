@@ -30,6 +30,7 @@ test('prompts sent during a turn wait in order, can be edited and removed, and t
   for (const words of ['first', 'second', 'third']) await prompt(page, words);
   await expect.poll(() => texts(page)).toEqual(['first', 'second', 'third']);
   expect(await messagesOn(page)).toEqual(['hold']);
+  expect(await page.getByText('Ctrl+Enter').count()).toBe(0); // the agent cannot be steered
   // By keyboard.
   await waiting(page).getByRole('button', { name: 'Edit second' }).focus();
   await page.keyboard.press('Enter');

@@ -13,6 +13,8 @@ export type Traits = {
   /** Sends nothing but what the test sends. */
   readonly isMute?: boolean;
   readonly capabilities?: Json;
+  /** Announces `_session/steering`. */
+  readonly canSteer?: boolean;
   readonly authMethods?: readonly Json[];
   readonly title?: string;
   readonly version?: number;
@@ -173,6 +175,7 @@ function behave(agent: ScriptedAgent, traits: Traits): void {
   agent.on('initialize', () => ({
     protocolVersion: version,
     agentCapabilities: capabilities,
+    ...(traits.canSteer && { _meta: { steering: { supported: true } } }),
     agentInfo: { name, title, version: '1.2.3' },
     authMethods,
   }));

@@ -24,3 +24,17 @@ test.each([
 ] as const)('%s with %j is %s', (wanted, initialized, expected) => {
   expect(whileRunning(wanted, initialized)).toBe(expected);
 });
+
+test.each([
+  ['queue', 'steer', STEERS, 'steer'],
+  ['pass', 'steer', { ...STEERS, ...QUEUES }, 'steer'],
+  ['pass', 'steer', PLAIN, 'pass'],
+  ['queue', 'steer', PLAIN, 'queue'],
+  ['steer', 'queue', STEERS, 'queue'],
+  ['steer', 'queue', { ...STEERS, ...QUEUES }, 'pass'],
+  ['pass', 'queue', PLAIN, 'queue'],
+  ['queue', 'refuse', PLAIN, 'queue'],
+  ['refuse', 'steer', STEERS, 'refuse'],
+] as const)('%s, and the client asks for %s of %j: %s', (wanted, asked, initialized, expected) => {
+  expect(whileRunning(wanted, initialized, asked)).toBe(expected);
+});

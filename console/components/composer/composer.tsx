@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Command } from '../../../src/console/protocol/conversation.ts';
 import type { PromptBlock } from '../../../src/console/protocol/sessions.ts';
 import { ask } from '../../socket.ts';
-import { type Shown, sessions } from '../../state.ts';
+import { agents, type Shown, sessions } from '../../state.ts';
 import { AskText } from '../controls/ask-text.tsx';
 import { Icon } from '../controls/icon.tsx';
 import { ListBox } from '../controls/list-box.tsx';
@@ -14,6 +14,7 @@ import { type Attached, attach, attachTitle, linkTo, refusalOf } from './attach.
 import { Attachments, Refusals } from './attachments.tsx';
 import { draftOf, rememberSent, setDraft } from './drafts.ts';
 import { useRecall } from './recall.ts';
+import { duringTurn, Other } from './steering.tsx';
 
 /** What the screen around the composer can do with it. */
 export type ComposerHandle = { add(files: Iterable<File>): void; focus(): void };
@@ -41,7 +42,8 @@ export function Composer({ shown, isRunning, handle, onSent, toRequest }: Props)
   const setText = (now: string) => setDraft(sessionId, { text: now });
   const setAttached = (now: readonly Attached[]) => setDraft(sessionId, { attached: now });
 
-  const cwd = sessions.value.get(sessionId)?.cwd ?? '';
+  const { cwd = '', agent } = sessions.value.get(sessionId) ?? {};
+  const during = duringTurn(agents.value.find(({ name }) => name === agent));
   const matching = /^\/\S*$/.test(text) ? commands.filter(({ name }) => `/${name}`.startsWith(text)).slice(0, 12) : [];
   const chosen = matching[Math.min(picked, matching.length - 1)];
 
@@ -66,7 +68,7 @@ export function Composer({ shown, isRunning, handle, onSent, toRequest }: Props)
     }
   }
   handle.current = { add: (files) => void add(files), focus: () => area.current?.focus() };
-  async function send(): Promise<void> {
+  async function send(whileRunning?: 'queue' | 'steer'): Promise<void> {
     const blocks: PromptBlock[] = [...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]), ...attached.map(({ block }) => block)];
     if (blocks.length === 0) return;
     const reasons = attached.map((one) => refusalOf(one, accepts)).filter((why) => why !== undefined);
@@ -75,7 +77,7 @@ export function Composer({ shown, isRunning, handle, onSent, toRequest }: Props)
     setProblem('');
     recall.reset();
     try {
-      const sent = ask('prompt', { sessionId, blocks });
+      const sent = ask('prompt', { sessionId, blocks, ...(whileRunning && { whileRunning }) });
       rememberSent(sessionId, blocks);
       setDraft(sessionId, { text: '', attached: [] });
       if (savedRule.value?.sessionId === sessionId) savedRule.value = undefined;
@@ -103,7 +105,7 @@ export function Composer({ shown, isRunning, handle, onSent, toRequest }: Props)
       complete(chosen);
     } else if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault();
-      void send();
+      void send(isRunning && (event.ctrlKey || event.metaKey) ? during.other?.how : undefined);
     } else if (event.key === 'Escape') {
       if (toRequest) toRequest();
       else area.current?.blur();
@@ -168,7 +170,7 @@ export function Composer({ shown, isRunning, handle, onSent, toRequest }: Props)
           rows={1}
           value={text}
           aria-label="Prompt"
-          placeholder={isRunning ? 'Next prompt; it waits for the end of the turn' : 'Ask, or type / for commands'}
+          placeholder={isRunning ? during.placeholder : 'Ask, or type / for commands'}
           onInput={({ currentTarget }) => {
             setText(currentTarget.value);
             setPicked(0);
@@ -191,12 +193,13 @@ export function Composer({ shown, isRunning, handle, onSent, toRequest }: Props)
           type="button"
           class="primary send"
           aria-label="Send"
-          title={isRunning ? 'Enter: it waits for the end of the turn' : 'Enter'}
+          title={isRunning ? `Enter: ${during.enter}` : 'Enter'}
           onClick={() => void send()}
         >
           <Icon name="send" />
         </button>
       </div>
+      {isRunning && during.other && <Other {...during.other} send={() => void send(during.other?.how)} />}
       <Problem text={problem} />
     </div>
   );

@@ -22,7 +22,7 @@ export function agentRows(
 ): readonly AgentRow[] {
   const clean = (text: string) => neutralise(redact(text));
   const health = connection.health();
-  return Object.entries(connection.described()).flatMap(([id, { name, title, answer }]) => {
+  return Object.entries(connection.described()).flatMap(([id, { name, title, answer, whileRunning, canSteer }]) => {
     const its = health[id];
     if (!its) return [];
     const { state, pid, uptimeMs, restarts, sessions, inFlight, lastError, unavailable, stderrTail } = its;
@@ -30,6 +30,7 @@ export function agentRows(
     return [
       {
         ...{ id, name, title: clean(title), isDefault: name === defaultAgent, state, pid, restarts, sessions, inFlight },
+        ...{ whileRunning, canSteer },
         sandbox: sandboxOf(name),
         remote: remoteOf(
           agents.find((agent) => agent.name === name),

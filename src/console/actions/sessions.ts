@@ -99,7 +99,11 @@ export function sessionActions({
       perform: (given) => consoleClient().open(given),
     },
     prompt: {
-      params: z.strictObject({ sessionId: id, blocks: z.array(promptBlock).min(1).max(100) }),
+      params: z.strictObject({
+        sessionId: id,
+        blocks: z.array(promptBlock).min(1).max(100),
+        whileRunning: z.enum(['queue', 'steer']).optional(),
+      }),
       perform: (given) => mine(given.sessionId).prompt(given),
     },
     cancel: {

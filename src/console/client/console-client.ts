@@ -1,6 +1,7 @@
 // The console's ACP client: turns page actions into requests and answers agent requests. To the proxy it is a client like any other, so
 // policy, tools and records apply.
 import type { Readable, Writable } from 'node:stream';
+import { META_KEY } from '../../acp/shapes.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { fields } from '../../json-object.ts';
 import type { Redactor } from '../../redaction/redact.ts';
@@ -51,7 +52,11 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
   const sessions = openSessions(client, deps);
   const prompts = createPrompts({
     ...{ state, redact, queue: deps.queue },
-    send: (sessionId, blocks) => client.request('session/prompt', { sessionId, prompt: [...blocks] }),
+    send: (sessionId, blocks, whileRunning) =>
+      client.request('session/prompt', {
+        ...{ sessionId, prompt: [...blocks] },
+        ...(whileRunning && { _meta: { [META_KEY]: { whileRunning } } }),
+      }),
   });
   const joined = joinSessions({ state, host, others: deps.others, sessions, prompts });
   const ready = client.request('initialize', {
@@ -80,10 +85,10 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
     if (state.isLive(sessionId)) return;
     await (joined.isLive(sessionId) ? joined.join(sessionId) : sessions.takeUp(sessionId));
   }
-  async function prompt({ sessionId, blocks }: Given<'prompt'>): Promise<unknown> {
+  async function prompt({ sessionId, blocks, whileRunning }: Given<'prompt'>): Promise<unknown> {
     await ready;
     await wake(sessionId);
-    prompts.prompt(sessionId, blocks);
+    prompts.prompt(sessionId, blocks, whileRunning);
     return {};
   }
   async function option({ sessionId, option: id, value }: Given<'option'>): Promise<unknown> {

@@ -1,4 +1,5 @@
 // The prompts that pages send. One that is sent during a turn waits in the proxy, and is shown in the conversation once it begins.
+import { META_KEY } from '../../acp/shapes.ts';
 import { ClientError } from '../../client/client-error.ts';
 import { neutralise } from '../../control-characters.ts';
 import { fields } from '../../json-object.ts';
@@ -34,9 +35,10 @@ type Deps = {
   readonly redact: Redactor;
   readonly queue: PromptQueue;
   /** Resolves with the agent's answer. */
-  readonly send: (sessionId: string, blocks: readonly PromptBlock[]) => Promise<unknown>;
+  readonly send: (sessionId: string, blocks: readonly PromptBlock[], whileRunning: DuringTurn) => Promise<unknown>;
 };
 
+type DuringTurn = 'queue' | 'steer' | undefined;
 type Prompt = { text: string; readonly blocks: readonly Block[]; hasBegun: boolean; isAnnounced: boolean };
 
 /** The proxy has received a prompt by then: it waits there, or the agent has it, since some agents take prompts during a turn. */
@@ -49,6 +51,17 @@ export function createPrompts({ state, redact, queue, send }: Deps) {
   const waiting = (sessionId: string): readonly Prompt[] => of(sessionId).filter(({ hasBegun }) => !hasBegun);
   const queued = (sessionId: string) => queue.queuedPrompts().filter((one) => one.sessionId === sessionId);
 
+  const mine = (sessionId: string) => queued(sessionId).filter((one) => queue.others?.isMine(one) !== false);
+
+  /** Those that no longer wait in the proxy: a prompt that joins the turn overtakes those that wait. */
+  function taken(sessionId: string, prompts: readonly Prompt[]): readonly Prompt[] {
+    const texts = mine(sessionId).map(({ text }) => text);
+    return prompts.filter(({ text }) => {
+      const at = texts.indexOf(text);
+      if (at !== -1) texts.splice(at, 1);
+      return at === -1;
+    });
+  }
   function begin(sessionId: string, prompt: Prompt): void {
     prompt.hasBegun = true;
     state.event(sessionId, { e: 'prompt', text: neutralise(redact(prompt.text)), blocks: prompt.blocks });
@@ -57,12 +70,17 @@ export function createPrompts({ state, redact, queue, send }: Deps) {
     // A prompt that is neither waiting nor running has been answered, and its answer is on the way: it does not begin here.
     const shown = of(sessionId).length - waiting(sessionId).length;
     const begun = Math.max(0, queue.runningPrompts(sessionId) - shown);
-    for (const prompt of waiting(sessionId).slice(0, begun)) begin(sessionId, prompt);
+    for (const prompt of taken(sessionId, waiting(sessionId)).slice(0, begun)) begin(sessionId, prompt);
   }
   function remove(sessionId: string, prompt: Prompt): void {
     const left = of(sessionId).filter((one) => one !== prompt);
     if (left.length > 0) open.set(sessionId, left);
     else open.delete(sessionId);
+  }
+  /** The end of the turn that a prompt has joined is shown once, by the turn itself. */
+  function leftTurn(sessionId: string): void {
+    if (of(sessionId).some(({ hasBegun }) => hasBegun) || queue.others?.isPrompting(sessionId)) return;
+    state.event(sessionId, { e: 'running', isRunning: false });
   }
   function ended(sessionId: string, prompt: Prompt, answer: unknown): void {
     const isError = answer instanceof Error;
@@ -72,6 +90,7 @@ export function createPrompts({ state, redact, queue, send }: Deps) {
       if (isError) return state.event(sessionId, { e: 'note', severity: 'error', text: `Not sent: ${neutralise(redact(answer.message))}` });
       begin(sessionId, prompt);
     }
+    if (!isError && fields(fields(fields(answer)._meta)[META_KEY]).joinedTurn === true) return leftTurn(sessionId);
     if (isError)
       state.event(sessionId, {
         ...{ e: 'end', error: neutralise(redact(errorText(answer))), data: dataText(answer, redact) },
@@ -84,7 +103,7 @@ export function createPrompts({ state, redact, queue, send }: Deps) {
   }
 
   return {
-    prompt(sessionId: string, blocks: readonly PromptBlock[]): void {
+    prompt(sessionId: string, blocks: readonly PromptBlock[], whileRunning?: DuringTurn): void {
       const prompt: Prompt = {
         text: blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n'),
         blocks: blocks.flatMap((block) => (block.type === 'text' ? [] : [shownBlock(block)])),
@@ -94,7 +113,7 @@ export function createPrompts({ state, redact, queue, send }: Deps) {
       open.set(sessionId, [...of(sessionId), prompt]);
       if (of(sessionId).length === 1 && !queue.others?.isPrompting(sessionId)) begin(sessionId, prompt);
       else if (!queue.others) setTimeout(() => received(sessionId), RECEIVED_MS).unref();
-      send(sessionId, blocks).then(
+      send(sessionId, blocks, whileRunning).then(
         (answer) => ended(sessionId, prompt, answer),
         (error: Error) => ended(sessionId, prompt, error),
       );
@@ -102,18 +121,18 @@ export function createPrompts({ state, redact, queue, send }: Deps) {
     queued,
     /** The agent has the next prompt of the console. */
     begun(sessionId: string): void {
-      const prompt = of(sessionId).find(({ isAnnounced }) => !isAnnounced);
+      const open = of(sessionId).filter(({ isAnnounced }) => !isAnnounced);
+      const prompt = taken(sessionId, open)[0] ?? open[0];
       if (!prompt) return;
       prompt.isAnnounced = true;
       if (!prompt.hasBegun) begin(sessionId, prompt);
     },
     /** False when the prompt no longer waits. */
     change(sessionId: string, id: string, text: string | undefined): boolean {
-      const own = queued(sessionId).filter((one) => queue.others?.isMine(one) !== false);
-      const at = own.findIndex((one) => one.id === id);
-      const mine = waiting(sessionId)[at];
+      const at = mine(sessionId).findIndex((one) => one.id === id);
+      const changed = waiting(sessionId)[at];
       if (!queue.changeQueued({ sessionId, id }, text)) return false;
-      if (mine && text !== undefined) mine.text = text;
+      if (changed && text !== undefined) changed.text = text;
       return true;
     },
   };

@@ -38,7 +38,11 @@ export type SessionActions = {
     };
     result: InSession;
   };
-  prompt: { params: InSession & { readonly blocks: readonly PromptBlock[] }; result: unknown };
+  /** `whileRunning`: during a turn, wait for its end or join it; by default as configured. */
+  prompt: {
+    params: InSession & { readonly blocks: readonly PromptBlock[]; readonly whileRunning?: 'queue' | 'steer' | undefined };
+    result: unknown;
+  };
   cancel: { params: InSession; result: unknown };
   close: { params: InSession; result: unknown };
   option: { params: InSession & { readonly option: string; readonly value: string | boolean }; result: unknown };

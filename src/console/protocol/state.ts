@@ -95,6 +95,10 @@ export type AgentRow = {
   /** Its capabilities as paths: `promptCapabilities.image`. */
   readonly capabilities: readonly string[];
   readonly authMethods: readonly LoginMethod[];
+  /** What happens to a prompt during a turn. */
+  readonly whileRunning: 'pass' | 'queue' | 'steer' | 'refuse';
+  /** Whether a prompt can join the running turn. */
+  readonly canSteer: boolean;
 };
 
 export type ConsoleState = {

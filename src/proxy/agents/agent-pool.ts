@@ -2,6 +2,7 @@
 import type { InitializeResult } from '../../acp/shapes.ts';
 import type { AgentSpec } from '../../agents/defaults.ts';
 import type { Choice } from '../../router/route.ts';
+import type { WhileRunning } from '../../router/while-running.ts';
 import type { Clock } from '../context.ts';
 import type { Agent, AgentHealth } from './agent.ts';
 
@@ -89,8 +90,16 @@ export interface AgentPool {
   stop(): Promise<void>;
   kill(): void;
   health(): Record<string, AgentHealth>;
-  described(): Record<string, { readonly name: string; readonly title: string; readonly answer: InitializeResult | undefined }>;
+  described(): Record<string, Described>;
 }
+
+type Described = {
+  readonly name: string;
+  readonly title: string;
+  readonly answer: InitializeResult | undefined;
+  /** As configured. */
+  readonly whileRunning: WhileRunning | undefined;
+};
 
 /** Time for an agent to answer a cancelled turn before its process ends. */
 const CANCEL_GRACE_MS = 1000;
@@ -250,7 +259,12 @@ class Pool implements AgentPool {
   }
 
   described(): ReturnType<AgentPool['described']> {
-    return Object.fromEntries(this.#processes().map(({ id, name, title, handshake }) => [id, { name, title, answer: handshake?.result }]));
+    return Object.fromEntries(
+      this.#processes().map(({ id, name, title, handshake, spec }) => [
+        id,
+        { name, title, answer: handshake?.result, whileRunning: spec.whileRunning },
+      ]),
+    );
   }
 
   #processes(): readonly Agent[] {

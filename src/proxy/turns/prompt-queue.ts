@@ -1,10 +1,11 @@
 // Prompts that arrive while a turn of their session runs: they wait, join the turn or are refused, as `while_running` says.
 import { META_KEY } from '../../acp/shapes.ts';
 import { failure, type ProxyError } from '../../errors.ts';
-import { type WhileRunning, whileRunning } from '../../router/while-running.ts';
+import { canSteer, type WhileRunning, whileRunning } from '../../router/while-running.ts';
 import { detach, type Frame, textOf } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { parseLine, readBody } from '../../wire/scanner/strict-parse.ts';
+import type { DescribedAgent } from '../api.ts';
 import type { ClientRequest } from '../boundary.ts';
 import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
@@ -103,7 +104,7 @@ export function holdPrompt(
   const { queued, agent } = session;
   const isRunning = session.turns.size > 0;
   if (!isRunning && (queued === undefined || queued.isReleased(request) || queued.isEmpty)) return false;
-  const how = whileRunning(wantedFor(proxy, session), agent.handshake?.result);
+  const how = whileRunning(wantedFor(proxy, session), agent.handshake?.result, askedIn(frame));
   switch (how === 'steer' && !isRunning ? 'queue' : how) {
     case 'pass':
       return false;
@@ -119,10 +120,32 @@ export function holdPrompt(
   }
 }
 
-/** A single agent on stdio gets what the client sends, unless the configuration says otherwise. */
-function wantedFor({ context, pool }: Parts<'context' | 'pool'>, { agent }: Session): WhileRunning {
-  return agent.spec.whileRunning ?? (pool.single && !context.queuesPrompts ? 'pass' : 'queue');
+function wantedFor(proxy: Parts<'context' | 'pool'>, { agent }: Pick<Session, 'agent'>): WhileRunning {
+  return agent.spec.whileRunning ?? defaultWhileRunning(proxy);
 }
+
+/** A single agent on stdio gets what the client sends, unless the configuration says otherwise. */
+function defaultWhileRunning({ context, pool }: Parts<'context' | 'pool'>): WhileRunning {
+  return pool.single && !context.queuesPrompts ? 'pass' : 'queue';
+}
+
+/** The agents, and what becomes of a prompt during a turn of theirs. */
+export function describedAgents(proxy: Parts<'context' | 'pool'>): Readonly<Record<string, DescribedAgent>> {
+  const wanted = defaultWhileRunning(proxy);
+  return Object.fromEntries(
+    Object.entries(proxy.pool.described()).map(([id, one]) => [
+      id,
+      {
+        ...one,
+        whileRunning: whileRunning(one.whileRunning ?? wanted, one.answer),
+        canSteer: one.whileRunning !== 'refuse' && canSteer(one.answer),
+      },
+    ]),
+  );
+}
+
+/** `_meta["acp-switchboard"].whileRunning` of the prompt. */
+const askedIn = ({ bytes, body }: Frame): string | undefined => stringAt(bytes, memberAt(bytes, body, '_meta', META_KEY, 'whileRunning'));
 
 function queue(proxy: Parts<'context' | 'pool' | 'client'>, session: Session, held: Held): void {
   session.queued ??= new PromptQueue();

@@ -176,12 +176,12 @@ async function resolveServers(
   };
 }
 
-/** With a reference that cannot be resolved, only the collector is left out. */
+/** With a reference that cannot be resolved, nothing is sent: a collector of the environment is not the one that is meant. */
 async function resolveTelemetry({ telemetry }: Layer, env: NodeJS.ProcessEnv): Promise<{ options: unknown; problems: readonly Problem[] }> {
   const { traces, ...others } = fields(telemetry?.value);
   if (!telemetry || traces === undefined) return { options: others, problems: [] };
   const { options, problems } = await resolveReferences({ ...telemetry, path: [...telemetry.path, 'traces'], value: traces }, env);
-  return { options: problems.length > 0 ? others : { ...others, traces: options }, problems };
+  return { options: problems.length > 0 ? { ...others, isUnsent: true } : { ...others, traces: options }, problems };
 }
 
 function inReadingOrder(problems: readonly Problem[], files: readonly string[]): Problem[] {

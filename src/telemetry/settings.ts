@@ -36,7 +36,7 @@ const GENERAL = 'OTEL_EXPORTER_OTLP';
 export function telemetrySettings(config: TelemetryConfig, env: Environment, version: string): TelemetrySettings {
   const notices: string[] = [];
   const isDisabled = env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true';
-  const target = (signal: Signal) => (isDisabled ? undefined : targetOf(signal, config, env, notices));
+  const target = (signal: Signal) => (isDisabled || config.isUnsent ? undefined : targetOf(signal, config, env, notices));
   const traces = target('traces');
   const metrics = config.metrics ? target('metrics') : undefined;
   return {

@@ -43,10 +43,16 @@ export async function runLine(
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(stdin);
   const status = await new Promise<number | undefined>((resolve) => {
-    const timer = setTimeout(() => process.kill(-(child.pid as number), 'SIGKILL'), LIMIT_MS);
+    const send = (signal: NodeJS.Signals) => () => {
+      try {
+        process.kill(-(child.pid as number), signal);
+      } catch {} // gone
+    };
+    // First the signal at which programs remove their locks and temporary files: those of a killed one would look like its effects.
+    const timers = [setTimeout(send('SIGTERM'), LIMIT_MS), setTimeout(send('SIGKILL'), 2 * LIMIT_MS)];
     child.on('error', () => resolve(undefined));
     child.on('close', (code) => {
-      clearTimeout(timer);
+      for (const timer of timers) clearTimeout(timer);
       resolve(code ?? undefined);
     });
   });

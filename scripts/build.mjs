@@ -99,6 +99,7 @@ await build({
 });
 loadLater(outdir);
 loadLater(path.join(outdir, 'lib'));
+shrinkPackages(metafile.outputs);
 await declarations;
 await compileStart();
 const before = `${outdir}.before`;
@@ -227,6 +228,25 @@ function loadLater(directory) {
     if (!text.startsWith(banner.js)) throw new Error(`${file} begins otherwise than expected`);
     const first = `${banner.js} const ${LATER} = (${later})((name) => import(name), import.meta.url);`;
     writeFileSync(file, `${first}${text.slice(banner.js.length).replaceAll('import("./', `${LATER}("./`)}`);
+  }
+}
+
+/** Removes white space from chunks that are mostly packages of others: a tenth of the tarball. Their source maps would be wrong. */
+function shrinkPackages(outputs) {
+  for (const [output, { bytes, inputs }] of Object.entries(outputs)) {
+    const file = path.join(outdir, path.basename(output));
+    const theirs = Object.entries(inputs).filter(([input]) => input.startsWith('node_modules/'));
+    const size = theirs.reduce((sum, [, { bytesInOutput }]) => sum + bytesInOutput, 0);
+    if (!output.endsWith('.js') || size < 0.7 * bytes || !existsSync(`${file}.map`)) continue;
+    const { code } = transformSync(readFileSync(file, 'utf8'), {
+      minifyWhitespace: true,
+      lineLimit: 200,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20.19',
+    });
+    writeFileSync(file, code.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n'));
+    rmSync(`${file}.map`);
   }
 }
 

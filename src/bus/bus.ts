@@ -69,11 +69,5 @@ export class BusFailure extends Error {
   }
 }
 
-/** Subjects come from names of people and hosts, so they are checked before a wildcard can get in. */
-export function subjectOf(...names: readonly string[]): string {
-  for (const name of names) if (!NAME.test(name)) throw new BusFailure('refused', `"${name}" cannot be a part of a bus subject`);
-  return names.join('.');
-}
-
 /** A key for any text, such as the session id of an agent. */
 export const keyOf = (text: string): string => `k${Buffer.from(text).toString('base64url')}`;

@@ -40,7 +40,6 @@ const sessionRecord = z.object({
   nativeId: z.string(),
   cwd: z.string().optional(),
 });
-export type SessionRecord = z.infer<typeof sessionRecord>;
 
 const openRequest = z.object({
   v: z.number().int().min(1),

@@ -13,7 +13,6 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     run: 'send one prompt to one agent',
     compare: 'send one prompt to several agents and compare',
     serve: 'run the web console, and serve network clients',
-    host: 'run the agents of this machine for others',
   },
   'For editors and programs:': {
     acp: 'run the proxy on stdio',

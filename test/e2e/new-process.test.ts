@@ -254,12 +254,16 @@ describe('an agent that lacks a capability', () => {
     expect(client.agentText(sessionId)).toBe('loads heard hello');
   });
 
-  test('neither loads nor resumes a session without a record: -32602 with the session and the agent', async ({ stage }) => {
+  test('neither loads nor resumes a session that has begun, without its transcript: -32602 with the session and the agent', async ({
+    stage,
+  }) => {
     const agents = [stage.agent('plain', { capabilities: {} }), stage.agent('other')];
-    const before = await stage.connect(agents);
+    const config = { store: { transcripts: false } };
+    const before = await stage.connect(agents, { config });
     const { id: sessionId } = await open(before, stage.cwd);
+    await prompt(before, sessionId, 'hello');
     await before.kill();
-    const client = await stage.connect(agents);
+    const client = await stage.connect(agents, { config });
     for (const method of ['session/load', 'session/resume'])
       expect(await client.refused(method, { sessionId, cwd: stage.cwd, mcpServers: [] })).toMatchObject({
         code: -32602,

@@ -14,8 +14,17 @@ import { CANCELLED } from '../turns/cancel.ts';
 import { restartShown } from '../turns/shown-history.ts';
 import { failToolCalls } from '../turns/tool-calls.ts';
 import { closeAt, discardSession } from './close-session.ts';
-import { announceCommand, announceOptions, ConfigOptions, choiceOf, modeChanged, modelChanged, withOurOptions } from './config-options.ts';
-import { directoriesIn, missingFor, noteServers, record } from './open-params.ts';
+import {
+  announceCommand,
+  announceOptions,
+  ConfigOptions,
+  choiceOf,
+  keepSetting,
+  modeChanged,
+  modelChanged,
+  withOurOptions,
+} from './config-options.ts';
+import { directoriesIn, missingFor, noteServers, paramsForNew, record } from './open-params.ts';
 import { beginOpening, notOpened, openedId, openingLimitMs, releaseEarly } from './opening.ts';
 import type { Session } from './session.ts';
 import { beginChange, type Change, type ChangeEnd, changeable, changed, changeFailed, operationOf } from './session-state.ts';
@@ -54,6 +63,8 @@ export function setConfigOption(proxy: ProxyParts, request: ClientRequest, sessi
       if (session.agent !== agent) return moved(proxy, request, session);
       if (answer.outcome !== 'result' || !answer.body) return passAnswer(proxy, request, session, answer);
       if (hasOptions(answer)) session.options.readList(answer.bytes, answer.body);
+      if (typeof configId === 'string' && (typeof value === 'string' || typeof value === 'boolean'))
+        keepSetting(proxy, session, { options: { [configId]: value } });
       proxy.client.pass(request, answer, [...toPublic(session, answer), ...withOurOptions(proxy, session, answer.bytes, answer.body)]);
     },
   });
@@ -73,7 +84,7 @@ const hasOptions = ({ bytes, body }: Frame): boolean => {
 
 /** Sets an option that stands in for the agent's modes or models by their own method. */
 function setStandIn(
-  proxy: Parts<'pool' | 'client'>,
+  proxy: Parts<'context' | 'pool' | 'client'>,
   request: ClientRequest,
   session: Session,
   standsFor: 'mode' | 'model',
@@ -92,13 +103,14 @@ function setStandIn(
       if (answer.outcome === 'error') return proxy.client.pass(request, answer, errorPatches(proxy, session.agent, answer, session));
       if (standsFor === 'mode') session.options.setMode(value);
       else session.options.setModel(value);
+      keepSetting(proxy, session, standsFor === 'mode' ? { mode: value } : { model: value });
       proxy.client.succeed(request, `{"configOptions":${completeList(session.options.agent, choiceOf(proxy, session))}}`);
     },
   });
 }
 
 /** session/set_mode and set_model: the option that stands in for them follows. */
-export function setTheOldWay(proxy: Parts<'pool' | 'client'>, request: ClientRequest, session: Session, frame: Frame): void {
+export function setTheOldWay(proxy: Parts<'context' | 'pool' | 'client'>, request: ClientRequest, session: Session, frame: Frame): void {
   request.session = session;
   if (proxy.pool.single) return forward(proxy, request, session, frame);
   const params = readBody(frame);
@@ -116,6 +128,10 @@ export function setTheOldWay(proxy: Parts<'pool' | 'client'>, request: ClientReq
       if (answer.outcome !== 'result') return;
       if (typeof modeId === 'string') modeChanged(proxy, session, modeId);
       if (typeof modelId === 'string') modelChanged(proxy, session, modelId);
+      keepSetting(proxy, session, {
+        ...(typeof modeId === 'string' && { mode: modeId }),
+        ...(typeof modelId === 'string' && { model: modelId }),
+      });
     },
   });
 }
@@ -154,7 +170,7 @@ function changeAgent(proxy: ProxyParts, request: ClientRequest, session: Session
       failure('AGENT_UNKNOWN', [shown(wanted), proxy.pool.choice.agents.join(', ')], { agent: wanted, agents: proxy.pool.choice.agents }),
     );
   const { agent: before } = session;
-  const openParams = newParams(session.openParams);
+  const openParams = paramsForNew(session.openParams);
   if (chosen.name === before.name) return done.changed(); // clients set saved values again, changed or not
   if (session.agentLocked || openParams === undefined)
     return done.failed(failure('AGENT_LOCKED', [before.name, chosen.name], { agent: before.name, sessionId: session.publicId }));
@@ -231,13 +247,6 @@ function changeAgent(proxy: ProxyParts, request: ClientRequest, session: Session
   }, failed);
 }
 
-/** The params of session/load name the session at the agent it had. */
-function newParams(openParams: string | undefined): string | undefined {
-  if (openParams === undefined || !openParams.includes('"sessionId"')) return openParams;
-  const { sessionId: _, ...params } = JSON.parse(openParams);
-  return JSON.stringify(params);
-}
-
 /**
  * The client knows the session by an id of its own, for example from a permission request that the agent sent before its answer. One session
  * must not have two ids: a load under that id would replay into this session. One that its agent no longer has gives way.
@@ -259,6 +268,7 @@ function refusedBy(next: Agent, answer: Frame, done: Done): void {
 function moveTo(proxy: ProxyParts, session: Session, next: Agent, nativeId: string, answer: Frame, done: Done): void {
   proxy.registry.move(session, next, nativeId);
   session.options = new ConfigOptions();
+  session.settings = undefined; // they name what the other agent has
   session.options.read(answer);
   restartShown(proxy, session);
   record(proxy, session);

@@ -1,4 +1,5 @@
 // Adds the `agent` option and the `/agent` command to an agent's frames and leaves the rest unchanged. Only with several agents.
+import { isDeepStrictEqual } from 'node:util';
 import { readModels, readModes } from '../../acp/shapes.ts';
 import {
   type AgentChoice,
@@ -11,12 +12,15 @@ import {
   withMode,
   withModel,
 } from '../../router/config-options.ts';
+import { areSettings, type SessionSettings } from '../../store/sessions/session-records.ts';
 import type { Frame, Span } from '../../wire/frame.ts';
 import { elements, member, memberAt, members, stringAt } from '../../wire/json-path.ts';
+import { strictParse } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
-import { updateLine } from '../messages.ts';
+import { requestLine, updateLine } from '../messages.ts';
 import type { Parts } from '../parts.ts';
 import { toPublic } from '../rewrite.ts';
+import { record } from './open-params.ts';
 import type { Session } from './session.ts';
 
 /** The options and commands that an agent has reported for one session. */
@@ -171,6 +175,48 @@ export function modelChanged(proxy: Parts<'pool' | 'client'>, session: Session, 
   if (!models || models.currentModelId === modelId) return;
   session.options.setModel(modelId);
   if (own === undefined) announceOptions(proxy, session);
+}
+
+/** Records what the client has set, for an agent that does not keep a session before its first prompt. */
+export function keepSetting(proxy: Parts<'context'>, session: Session, { options, ...rest }: SessionSettings): void {
+  if (session.state.kind !== 'open' || session.agentLocked) return;
+  const before = session.settings;
+  const settings = { ...before, ...rest, ...(options && { options: { ...before?.options, ...options } }) };
+  if (!areSettings(settings) || isDeepStrictEqual(before, settings)) return;
+  session.settings = settings;
+  record(proxy, session);
+}
+
+/** Sets the same again in a session that was opened anew. What the agent or the policy refuses stays as the client was told. */
+export function restoreSettings(proxy: Parts<'context' | 'pool' | 'client'>, session: Session): void {
+  const { agent, nativeId: sessionId, settings } = session;
+  if (!settings) return;
+  const set = (method: string, change: object, done: (answer: Frame) => void) => {
+    const params = JSON.stringify({ sessionId, ...change });
+    const line = Buffer.from(requestLine('0', method, params));
+    const request = strictParse(line, 0, line.length - 1);
+    if ('why' in request || proxy.context.enforcement?.refusesChange(method, session, request)) return;
+    agent.request(method, params, {
+      session,
+      onFail: () => {},
+      onAnswer(answer) {
+        if (session.agent === agent && session.nativeId === sessionId && answer.outcome === 'result') done(answer);
+      },
+    });
+  };
+  const { mode: modeId, model: modelId, options = {} } = settings;
+  if (modelId !== undefined) set('session/set_model', { modelId }, () => modelChanged(proxy, session, modelId));
+  if (modeId !== undefined)
+    set('session/set_mode', { modeId }, () => {
+      if (session.options.agent.modes?.currentModeId === modeId) return; // the agent has reported it
+      proxy.client.line(updateLine(session.publicId, JSON.stringify({ sessionUpdate: 'current_mode_update', currentModeId: modeId })));
+      modeChanged(proxy, session, modeId);
+    });
+  for (const [configId, value] of Object.entries(options))
+    set('session/set_config_option', { configId, ...(typeof value === 'boolean' && { type: 'boolean' }), value }, (answer) => {
+      if (answer.body) session.options.readList(answer.bytes, answer.body);
+      announceOptions(proxy, session);
+    });
 }
 
 /** Translates the session ids inside an update to public ids. */

@@ -15,11 +15,11 @@ import { serversFor } from '../tools/session-servers.ts';
 import { expectLateReplay } from '../turns/late-replay.ts';
 import { restartShown } from '../turns/shown-history.ts';
 import { closeAt, discardSession } from './close-session.ts';
-import { announceCommand } from './config-options.ts';
+import { announceCommand, restoreSettings } from './config-options.ts';
 import { goesByAnotherName, probe } from './find-session.ts';
-import { directoriesIn, isCwdUsable, lacking, missingFor, moreDirectories, noteServers, record } from './open-params.ts';
+import { directoriesIn, isCwdUsable, lacking, missingFor, moreDirectories, noteServers, paramsForNew, record } from './open-params.ts';
 import { openedPatches } from './open-session.ts';
-import { releaseEarly } from './opening.ts';
+import { beginOpening, openedId, releaseEarly } from './opening.ts';
 import { loadFromRecord, replayTranscript } from './replay-transcript.ts';
 import type { Session } from './session.ts';
 import {
@@ -31,7 +31,9 @@ import {
   loaded,
   loadFailed,
   loadSent,
+  mayOpenAnew,
   namedByClient,
+  openedAnew,
 } from './session-state.ts';
 
 /** For a session whose agent is known. Prompts wait for the load; a replay passes at once. */
@@ -82,7 +84,10 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
     const problem = whyNot(proxy, request, session, frame, params) ?? proxy.context.enforcement?.refusesServers(agent, params);
     if (problem) return failed(problem);
     const ways = waysOf(proxy, request, agent);
-    if (ways.length === 0) return loadFromRecord(proxy, request, session, { opened: (next, then) => opened(next, () => {}, then), failed });
+    if (ways.length === 0) {
+      const fromRecord = () => loadFromRecord(proxy, request, session, { opened: (next, then) => opened(next, () => {}, then), failed });
+      return canOpenAnew() ? openAnew(fromRecord) : fromRecord();
+    }
     noteServers(agent, params);
     send(ways);
   }, failed);
@@ -113,7 +118,10 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
             servers.revoke();
             // After a close has overtaken the load, no other method is tried.
             const isFinal = others.length === 0 || request.isAnswered || session.isClosing || isAuthRequired(answer);
-            return isFinal ? notOpened(() => otherwise.refused(answer)) : send(others);
+            if (!isFinal) return send(others);
+            if (isAuthRequired(answer) || !canOpenAnew()) return notOpened(() => otherwise.refused(answer));
+            const kept = detach(answer);
+            return openAnew(() => notOpened(() => otherwise.refused(kept)));
           }
           // The client withdrew the request while the agent was moved out of a refused mode: it has its answer and would never learn that
           // the session is open.
@@ -130,6 +138,7 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
             (now) => loaded(now, { openParams: params, roots }, () => isBegun(proxy, session)),
             servers.revoke,
             () => {
+              if (!session.agentLocked) session.settings = recordOf(proxy, session)?.settings;
               releaseEarly(proxy, agent, session.nativeId);
               remember(proxy, session, frame);
               if (isReplayed) expectLateReplay(proxy, session, isOtherWay, shown);
@@ -143,17 +152,57 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
       });
     });
   }
+
+  /** The client has not left it either: what it has closed stays closed. */
+  function canOpenAnew(): boolean {
+    const { state, nativeId, isClosing } = session;
+    if (state.kind !== 'loading' || isClosing || request.isAnswered || proxy.pool.single || params === undefined) return false;
+    return mayOpenAnew(state, () => isBegun(proxy, session)) && !agent.sessions.hasEnded(nativeId, agent.generation);
+  }
+
+  /** The agent does not keep sessions before their first prompt: it opens another one, under the id that the client knows. */
+  function openAnew(otherwiseRefused: () => void): void {
+    const newParams = paramsForNew(params) as string;
+    const settleOpening = beginOpening(proxy, agent);
+    serversFor(proxy, agent, newParams, (servers) =>
+      agent.request('session/new', servers.text(newParams, 'session/new'), {
+        onFail() {
+          servers.revoke();
+          settleOpening(otherwiseRefused);
+        },
+        onAnswer: (answer) =>
+          settleOpening(() => {
+            const nativeId = openedId(answer);
+            const taken = nativeId === undefined ? undefined : agent.sessions.get(nativeId);
+            const isWanted = !session.isClosing && !request.isAnswered && (taken === undefined || taken === session);
+            if (nativeId === undefined || !isWanted || !session.settle(op, (now) => openedAnew(now, { openParams: newParams, roots }))) {
+              servers.revoke();
+              if (nativeId !== undefined) discardSession(proxy, agent, nativeId);
+              return otherwiseRefused();
+            }
+            const settings = recordOf(proxy, session)?.settings;
+            proxy.registry.openedAnew(session, nativeId, directoriesIn(newParams)[0] ?? session.cwd);
+            session.settings = settings;
+            session.lateReplay = undefined;
+            restartShown(proxy, session);
+            record(proxy, session);
+            proxy.client.pass(request, answer, openedPatches(proxy, session, answer));
+            releaseEarly(proxy, agent, nativeId);
+            announceCommand(proxy, session);
+            servers.bind(session, true);
+            restoreSettings(proxy, session);
+            session.resume();
+          }),
+      }),
+    );
+  }
 }
 
-/** Transcripts are kept at least this long. */
-const KEPT_MS = 24 * 3600 * 1000;
+const recordOf = ({ context }: Parts<'context'>, { recordId }: Session) => context.log.records().get(recordId);
 
 /** A client may reload a session that it has only opened (acpx does). What we did not record from its beginning has begun. */
-function isBegun({ context }: Parts<'context'>, { recordId }: Session): boolean {
-  const record = context.log.records().get(recordId);
-  const created = Date.parse(record?.created ?? record?.at ?? '');
-  const isRecent = Date.parse(context.clock.now()) - created < KEPT_MS;
-  return !context.transcripts || !isRecent || context.transcripts.stats().has(recordId);
+function isBegun(proxy: Parts<'context'>, session: Session): boolean {
+  return recordOf(proxy, session)?.isUnprompted !== true || proxy.context.transcripts?.stats().has(session.recordId) === true;
 }
 
 function whyNot(

@@ -35,6 +35,13 @@ export function noteServers(agent: Agent, paramsText: string | undefined): void 
   }
 }
 
+/** For session/new: the params of a load name the session too. */
+export function paramsForNew(openParams: string | undefined): string | undefined {
+  if (openParams === undefined || !openParams.includes('"sessionId"')) return openParams;
+  const { sessionId: _, ...params } = JSON.parse(openParams);
+  return JSON.stringify(params);
+}
+
 /** The directories, in addition to `cwd`, that a session was opened with. */
 export function moreDirectories(openParams: string | undefined): readonly string[] {
   const params = (openParams === undefined ? null : JSON.parse(openParams)) as { additionalDirectories?: unknown } | null;
@@ -62,11 +69,13 @@ export function directoriesIn(openParams: string | undefined): readonly string[]
   }
 }
 
-type Recorded = Pick<Session, 'recordId' | 'nativeId' | 'cwd' | 'openParams'> & { readonly agent: Pick<Agent, 'name'> };
+type Recorded = Pick<Session, 'recordId' | 'nativeId' | 'cwd' | 'openParams' | 'agentLocked' | 'settings'> & {
+  readonly agent: Pick<Agent, 'name'>;
+};
 
 /** The record of a session, for later processes. `toolServer` is undefined for a session without host tools. */
 export function recordOf(
-  { recordId, agent, nativeId, cwd, openParams }: Recorded,
+  { recordId, agent, nativeId, cwd, openParams, agentLocked, settings }: Recorded,
   at: string,
   toolServer: NonNullable<NonNullable<Session['usedServers']>['attachment']>['toolServer'] | undefined,
 ): SessionRecord {
@@ -77,6 +86,7 @@ export function recordOf(
   return {
     ...{ sessionId: recordId, agent: agent.name, nativeId, ...(cwd !== undefined && { cwd }), at },
     ...(more.length > 0 && { additionalDirectories: more }),
+    ...(!agentLocked && { isUnprompted: true, ...(settings && { settings }) }),
     ...(transport !== undefined && state !== undefined && { tools: { transport, state, ...names } }),
   };
 }

@@ -86,7 +86,7 @@ function openAt(
             agent.sessions.forgetParked(nativeId);
             let isRecorded = false;
             const claim = (recordId: string, isKnown: boolean): boolean => {
-              const opened = { recordId, agent, nativeId, cwd: about.cwd, openParams };
+              const opened = { recordId, agent, nativeId, cwd: about.cwd, openParams, agentLocked: by.agentLocked, settings: undefined };
               isRecorded = proxy.context.log.claim(recordOf(opened, proxy.context.clock.now(), servers.toolServer), isKnown);
               return isRecorded;
             };

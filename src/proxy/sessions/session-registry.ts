@@ -153,6 +153,13 @@ export class SessionRegistry {
     this.#add(session);
     agent.sessions.reopened(nativeId);
   }
+  /** Its agent has opened it anew. The id before is nobody's: the agent does not know it. */
+  openedAnew(session: Session, nativeId: string, cwd: string | undefined): void {
+    const { agent } = session;
+    if (agent.sessions.get(session.nativeId) === session) agent.sessions.delete(session.nativeId);
+    session.cwd = cwd;
+    this.move(session, agent, nativeId);
+  }
   /** From now on the agent's frames of that session are for nobody. */
   leave(session: Session): void {
     const { agent, nativeId } = session;

@@ -148,6 +148,15 @@ export function loaded(now: Loading, { openParams, roots }: Pick<OpenedWith, 'op
   const agentLocked = from.kind === 'open' || from.kind === 'lost' ? from.agentLocked : from.kind !== 'known' || isBegun();
   return { kind: 'open', openParams, roots: roots ?? rootsOf(now), agentLocked };
 }
+/**
+ * It can be opened anew if its agent refuses to load it: nobody has it open here, and according to its record it never had a prompt. A session
+ * that has begun is never replaced.
+ */
+export const mayOpenAnew = ({ from }: Loading, hasBegun: () => boolean): boolean => from.kind === 'known' && !hasBegun();
+/** Its agent did not keep it before the first prompt, and has opened another session for it. */
+export const openedAnew = (now: Loading, { openParams, roots }: Pick<OpenedWith, 'openParams' | 'roots'>): Open => ({
+  ...{ kind: 'open', openParams, roots: roots ?? rootsOf(now), agentLocked: false },
+});
 /** Its agent cannot load, but its process still has the session, parked or open. */
 export const resumedInProcess = (_: Loading, open: Open): Open => open;
 export const loadedFromTranscript = (_: Loading): Transcript => TRANSCRIPT;

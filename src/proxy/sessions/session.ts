@@ -1,4 +1,6 @@
 // One session: its agent, its state, its open requests and its waiting frames.
+
+import type { SessionSettings } from '../../store/sessions/session-records.ts';
 import type { Roots } from '../../workspace/roots.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ClientRequest } from '../boundary.ts';
@@ -105,6 +107,8 @@ export type Session = {
   /** What enforcement knows of it; undefined without a policy. */
   enforcement: SessionEnforcement | undefined;
   options: ConfigOptions;
+  /** What the client has set before the first prompt, for an agent that does not keep it. */
+  settings: SessionSettings | undefined;
   /** Frames from the client that the state does not admit yet. */
   readonly waiting: FrameQueue;
   readonly hasWaiting: boolean;
@@ -159,6 +163,7 @@ class SessionObject implements Session {
   #turns: LazySet<ClientRequest> | undefined;
   #waiting: FrameQueue | undefined;
   queued: PromptQueue | undefined = undefined;
+  settings: SessionSettings | undefined = undefined;
 
   constructor(publicId: string, agent: Agent, nativeId: string, cwd: string | undefined, origin: 'client' | 'agent') {
     this.publicId = publicId;

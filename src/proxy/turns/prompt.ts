@@ -13,6 +13,7 @@ import type { Parts, ProxyParts } from '../parts.ts';
 import { contextPatches, passAnswer, toNative } from '../rewrite.ts';
 import { agentByCommand } from '../sessions/change-agent.ts';
 import { announceOptions } from '../sessions/config-options.ts';
+import { record } from '../sessions/open-params.ts';
 import type { Session } from '../sessions/session.ts';
 import { lockAgent } from '../sessions/session-state.ts';
 import { lookForTools } from '../tools/confirm-tools.ts';
@@ -45,12 +46,21 @@ export function prompt(proxy: ProxyParts, request: ClientRequest, session: Sessi
   const { state } = session;
   const isFirst = state.kind === 'open' && !state.agentLocked;
   if (isFirst) session.advance(() => lockAgent(state));
+  if (isFirst || state.kind === 'known') recordPrompt(proxy, session, isFirst);
   if (isFirst && !proxy.pool.single) announceOptions(proxy, session);
   session.shown?.prompt(frame);
   const call = new PromptCall(proxy, request, session);
   const { review } = proxy.context;
   if (review && session.agent.layer !== undefined) forwardOnLayer(review, session.agent.layer, session, detach(frame), call);
   else session.agent.forward(frame, call);
+}
+
+/** Before the agent hears the prompt: from now on nobody may take the session for an empty one. Deleted records stay deleted. */
+function recordPrompt(proxy: Parts<'context'>, session: Session, isOpenedHere: boolean): void {
+  const { log } = proxy.context;
+  session.settings = undefined;
+  if (!isOpenedHere && log.records().get(session.recordId)?.isUnprompted !== true) return;
+  if (!log.wasHiddenLately(session.agent.name, session.nativeId)) record(proxy, session);
 }
 
 /** The agent first sees what was changed below its layer. */

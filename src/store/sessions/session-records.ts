@@ -15,12 +15,23 @@ export type SessionRecord = {
   readonly tools?: { readonly transport: string; readonly state: string; readonly names?: readonly string[] | undefined } | undefined;
   /** The token's name, for a session that a network client opened. */
   readonly principal?: string | undefined;
+  /** It was opened here and never had a prompt: there is nothing in it to lose, and it can still change its agent. */
+  readonly isUnprompted?: boolean | undefined;
+  /** What the client has set in it, as long as it is unprompted. */
+  readonly settings?: SessionSettings | undefined;
   /** Drawn by the process that opened the session. Lines of this id with another claim are not about this session. */
   readonly claim?: string | undefined;
   /** The session must not be listed any more. */
   readonly isGone?: boolean | undefined;
   /** The line only reserves the id of a session that is gone: the agent's own id has been used again. Only compacted files have it. */
   readonly isReserved?: boolean | undefined;
+};
+
+/** Values are the agent's names for its modes, models and options. */
+export type SessionSettings = {
+  readonly mode?: string | undefined;
+  readonly model?: string | undefined;
+  readonly options?: Readonly<Record<string, string | boolean>> | undefined;
 };
 
 export type SessionState = {
@@ -67,7 +78,14 @@ export function createSessionState(): SessionState {
         gone.delete(record.sessionId);
         if (before) bySessionId.delete(record.sessionId); // the map keeps the order of the newest records
         const principal = record.principal ?? before?.principal; // a session keeps its owner when another client opens it again
-        const owned = { ...record, ...(principal !== undefined && { principal }), ...(claim !== undefined && { claim }) };
+        const owned: { -readonly [Key in keyof SessionRecord]: SessionRecord[Key] } = {
+          ...record,
+          ...(principal !== undefined && { principal }),
+          ...(claim !== undefined && { claim }),
+        };
+        // Another process may have prompted it meanwhile.
+        const hasBegun = before !== undefined && before.isUnprompted !== true;
+        if (hasBegun) for (const key of ['isUnprompted', 'settings'] as const) delete owned[key];
         bySessionId.set(record.sessionId, before ? { ...owned, created: before.created ?? before.at } : owned);
       }
     },
@@ -85,6 +103,23 @@ const areDirectories = (value: unknown): value is readonly string[] =>
   value.length <= MAX_DIRECTORIES &&
   value.every((one) => typeof one === 'string' && one.length <= MAX_DIRECTORY_CHARACTERS);
 
+const MAX_SETTINGS = 50;
+const MAX_SETTING_CHARACTERS = 500;
+
+/** Whether they are worth a place in each line of the session. */
+export function areSettings(value: unknown): value is SessionSettings {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const { mode, model, options = {} } = value as Record<string, unknown>;
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) return false;
+  const isName = (one: unknown) => typeof one === 'string' && one.length <= MAX_SETTING_CHARACTERS;
+  const set = Object.entries(options);
+  return (
+    [mode, model].every((one) => one === undefined || isName(one)) &&
+    set.length <= MAX_SETTINGS &&
+    set.every(([id, one]) => isName(id) && (typeof one === 'boolean' || isName(one)))
+  );
+}
+
 /** The line of a removed session contains only its ids. */
 export function lineOf({ created: _, additionalDirectories, ...line }: SessionRecord): object {
   const { sessionId, agent, nativeId, at, claim, isGone, isReserved } = line;
@@ -99,6 +134,8 @@ export function parseRecord(line: string): SessionRecord | undefined {
     const isRecord = [value?.sessionId, value?.agent, value?.nativeId].every((field) => typeof field === 'string');
     if (!isRecord) return undefined;
     if (!areDirectories(value.additionalDirectories)) delete value.additionalDirectories;
+    if (value.isUnprompted !== true) delete value.isUnprompted;
+    if (value.isUnprompted !== true || !areSettings(value.settings)) delete value.settings;
     if (typeof value.created !== 'string') delete value.created;
     if (typeof value.principal !== 'string') delete value.principal;
     if (typeof value.claim !== 'string') delete value.claim;

@@ -26,9 +26,11 @@ import {
   lockAgent,
   lose,
   mayClose,
+  mayOpenAnew,
   mayRecover,
   namedByClient,
   opened,
+  openedAnew,
   operationOf,
   overtakes,
   type Recovery,
@@ -259,6 +261,20 @@ test('a first prompt locks the agent, also if it came before a load; a load or a
     expect(loaded(beginLoad(from, op), WITH, () => false).agentLocked).toBe(true);
   expect([state, prompted].map((held) => resumedInProcess(begun, held).agentLocked)).toEqual([false, true]);
   expect(changed(beginChange(state, change())).agentLocked).toBe(false);
+});
+
+test('only a session that nobody has open here and that never had a prompt is opened anew', () => {
+  const op = load();
+  const isAllowed = (from: Parameters<typeof beginLoad>[0], hasBegun: boolean) => mayOpenAnew(beginLoad(from, op), () => hasBegun);
+  expect([isAllowed(KNOWN, false), isAllowed(KNOWN, true)]).toEqual([true, false]);
+  const state = open();
+  if (state.kind !== 'open') throw new Error(state.kind);
+  const gone = recoverable(lose(state, false));
+  for (const from of [state, gone, beginRecovery(gone, recovery()), lockAgent(state), loadable(transcript())])
+    expect(isAllowed(from, false), from.kind).toBe(false);
+  const begun = loadSent(beginLoad(KNOWN, op), 'shown', ROOTS);
+  const anew = settle<'load'>(begun, op, (now) => openedAnew(now, { openParams: '{}', roots: undefined }));
+  expect(anew).toEqual({ kind: 'open', openParams: '{}', roots: ROOTS, agentLocked: false });
 });
 
 test('the directories of a load apply while it is in progress', () => {

@@ -102,7 +102,10 @@ export async function compare(words: readonly string[], flags: CompareFlags): Pr
         const { name } = spec;
         const directory = directories?.byAgent.get(name);
         const cwd = directory?.cwd ?? process.cwd();
-        const files = createFiles(cwd, { canWrite, canReadAll: false, agent: spec });
+        const files = createFiles(cwd, {
+          ...{ canWrite, canReadAll: false, agent: spec },
+          refusedWrite: (file) => refuse(name, `write ${file}; it is outside the agent's directory`),
+        });
         const approver = createApprover(approval, name, cwd);
         const permission = ({ title, options }: DescribedPermission, params: unknown, id: string) => {
           proxy.connection.answersAutomatically(id);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isRunning, readRunningRecords } from '../../agents/running-record.ts';
 import { errorCode } from '../../config/watch-files.ts';
 import { withoutControls } from '../../control-characters.ts';
-import { didYouMean } from '../../policy/format/nearest.ts';
+import { nearestOf } from '../../policy/format/nearest.ts';
 import { createSessionLog, type SessionRecord } from '../../store/sessions/session-store.ts';
 import { readStats, removeStats, type SessionStats } from '../../store/transcripts/session-stats.ts';
 import { readTranscript, removeTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
@@ -11,7 +11,7 @@ import type { TranscriptRecord } from '../../store/transcripts/transcript-record
 import { runningDaemon } from '../daemon/daemon-file.ts';
 import { CommandFailure } from '../failure.ts';
 import { notice, printJson, printTable } from '../output.ts';
-import { surroundings } from '../resolve-config.ts';
+import { resolveConfig, surroundings } from '../resolve-config.ts';
 import { toHtml, toMarkdown, toText, wordsOf } from './render-transcript.ts';
 
 export type ListFlags = {
@@ -41,6 +41,7 @@ type Listed = {
 
 export async function listSessions(flags: ListFlags): Promise<number> {
   const all = allSessions();
+  await checkAgent(flags.agent, all);
   const sessions = wanted(all, flags);
   if (flags.json) printJson({ sessions });
   else if (sessions.length === 0) reportNone(all, flags);
@@ -64,8 +65,27 @@ export async function listSessions(flags: ListFlags): Promise<number> {
 
 function reportNone(all: readonly Listed[], { agent }: ListFlags): void {
   if (all.length === 0) return notice('no sessions yet');
-  const meant = agent === undefined ? undefined : didYouMean(agent, new Set(all.map((session) => session.agent)));
-  notice(`none of the ${all.length} sessions matches${meant === undefined ? '' : `; ${meant}`}`);
+  notice(agent === undefined ? `none of the ${all.length} sessions matches` : `no session of agent "${agent}" matches`);
+}
+
+/** An agent is known by its sessions, also when it is not configured any more, or by the configuration. */
+async function checkAgent(agent: string | undefined, all: readonly Listed[]): Promise<void> {
+  const seen = new Set(all.map((session) => session.agent));
+  if (agent === undefined || seen.has(agent)) return;
+  const configured = await configuredNames();
+  // With a broken configuration nobody knows.
+  if (configured === undefined || configured.includes(agent)) return;
+  const known = [...new Set([...configured, ...seen])];
+  throw new CommandFailure(4, `unknown agent "${withoutControls(agent)}"`, nearestOf(agent, known, 'agents'));
+}
+
+async function configuredNames(): Promise<readonly string[] | undefined> {
+  try {
+    const { config, switchedOff } = await resolveConfig({ isOnlyShown: true }, () => {});
+    return [...config.agents.map(({ name }) => name), ...switchedOff];
+  } catch {
+    return undefined;
+  }
 }
 
 export async function showSession(id: string, flags: { readonly json?: boolean }): Promise<number> {
@@ -119,6 +139,7 @@ export function forgetSession(stateDir: string, id: string): SessionRecord | und
 /** Finds sessions whose transcript contains every word. */
 export async function searchSessions(words: readonly string[], flags: ListFlags): Promise<number> {
   const dir = transcriptsDir(surroundings({}).stateDir);
+  await checkAgent(flags.agent, allSessions());
   const needles = words.map((word) => word.toLowerCase());
   const found = wanted(allSessions(), { ...flags, limit: flags.limit ?? '1000000' }).flatMap((session) => {
     const text = (readTranscript(dir, session.sessionId) ?? []).map(wordsOf).filter((part) => part !== '');

@@ -93,6 +93,19 @@ describe('with --write', () => {
     expect(readdirSync(home.tmp)).toEqual([]);
   });
 
+  test('a write outside the directory of its agent is refused and reported, whatever --approve allows: exit code 5', async () => {
+    const home = createHome();
+    const outside = home.write('../outside.txt', 'theirs');
+    home.write('given.json', { agent_servers: { one: fixture('ignores-cancel'), two: fixture('ignores-cancel') } });
+    const args = ['compare', '--write', '--approve', 'all', '--json', '--config', 'given.json', `write ${outside}`];
+    const { code, stdout } = await home.run(args);
+    expect(code).toBe(5);
+    const { outcomes } = JSON.parse(stdout).data;
+    for (const { refused, ok } of outcomes)
+      expect([refused, ok]).toEqual([[expect.stringContaining(`write ${outside}; it is outside the agent's directory`)], false]);
+    expect(readFileSync(outside, 'utf8')).toBe('theirs');
+  });
+
   test('without a repository a copy is used; special files and files that may not be read are left out and reported', async () => {
     const home = createHome();
     home.write('notes/a.txt', 'kept\n');

@@ -149,6 +149,8 @@ describe('a session', () => {
     [['queue', 'one-1', '--edit', '1', '--remove', '2', 'words'], 2, 'exclude each other'],
     [['show', 'one'], 4, 'matches 2 sessions'],
     [['list', '--since', 'once'], 2, 'invalid time "once"'],
+    [['list', '--agent', 'cluade'], 4, 'unknown agent "cluade"\n  did you mean "claude"'],
+    [['search', 'x', '--agent', 'nobody'], 4, 'unknown agent "nobody"'],
     [['list', '--limit', '0'], 2, '--limit expects a whole number'],
   ])('%j is refused with advice', async (args, code, words) => {
     const ended = await sessionsHome().run(...args);

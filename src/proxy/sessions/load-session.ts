@@ -157,7 +157,7 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
   function canOpenAnew(): boolean {
     const { state, nativeId, isClosing } = session;
     if (state.kind !== 'loading' || isClosing || request.isAnswered || proxy.pool.single || params === undefined) return false;
-    return mayOpenAnew(state, () => isBegun(proxy, session)) && !agent.sessions.hasEnded(nativeId, agent.generation);
+    return mayOpenAnew(state, () => isBegun(proxy, session)) && !agent.sessions.wasLeft(nativeId);
   }
 
   /** The agent does not keep sessions before their first prompt: it opens another one, under the id that the client knows. */

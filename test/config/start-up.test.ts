@@ -21,7 +21,7 @@ test('zod is loaded only when there is a file to validate', async () => {
   expect(seen.zod).toBe(true);
 });
 
-test.each([{ endpoint: `\${env:COLLECTOR}` }, { endpoint: 'https://own', headers: { authorization: '${env:COLLECTOR}' } }])(
+test.each([{ endpoint: `\${env:COLLECTOR}` }, { endpoint: 'https://own', headers: { authorization: `\${env:COLLECTOR}` } }])(
   'telemetry.traces %j with a variable that is not set sends nothing, to the collector of the environment neither',
   async (traces) => {
     const { project: cwd, home, stateDir, write, userFile } = createSandbox();

@@ -8,6 +8,7 @@ import type { HostTool } from '../mcp/server/tool.ts';
 import { systemClock } from '../proxy/context.ts';
 import { learnServer } from '../redaction/learn-secrets.ts';
 import type { Redactor, Secrets } from '../redaction/redact.ts';
+import { isSecretName } from '../redaction/secret-names.ts';
 import { createCapabilityCache } from '../store/capability-cache.ts';
 import type { Level } from '../store/defaults.ts';
 import { createSessionLog, type SessionRecord } from '../store/sessions/session-store.ts';
@@ -191,7 +192,8 @@ async function telemetryOf({ config, servesMetrics = false, notify }: Assembly, 
   const { telemetrySettings } = await import('../telemetry/settings.ts');
   const settings = telemetrySettings(telemetry, process.env, VERSION);
   for (const target of [settings.traces, settings.metrics]) if (target) learnServer(secrets, target);
-  learnServer(secrets, { env: settings.resource });
+  // Only these: the name of a service, team or environment is a plain word in other texts.
+  for (const [name, value] of Object.entries(settings.resource)) if (isSecretName(name)) secrets.add(name, value);
   for (const text of settings.notices) notify(text);
   if (!isServed && !settings.traces && !settings.metrics) return undefined;
   const { createTelemetry } = await import('../telemetry/telemetry.ts');

@@ -85,6 +85,7 @@ test('a saved agent does not move a session that was just loaded', async ({ stag
   const [alpha, beta] = two(stage);
   const client = await stage.connect([alpha, beta]);
   const { id: sessionId } = await open(client, stage.cwd);
+  await prompt(client, sessionId, 'begins it'); // only a prompt ties a session to its agent
   const load = client.request('session/load', { sessionId, cwd: stage.cwd, mcpServers: [] });
   const moved = set(client, sessionId, ['agent', 'beta']);
   expect((await load).result.configOptions[0].options).toHaveLength(1);

@@ -42,6 +42,9 @@ export type Edge = {
 
 type Seen = { readonly record: HostRecord; readonly at: number };
 
+/** Its lease has ended, or nothing is heard from it: the same to a client. */
+const goneReason = (host: string): string => `host "${host}" is gone; what it was doing then is unknown`;
+
 const OPEN_MS = 5000;
 const LOOK_EVERY_MS = 1000;
 /** A host that died is noticed by its lease; this is for one that lives and is cut off from us only. */
@@ -72,7 +75,7 @@ export async function startEdge({ bus, tenant, principal, now, random, report, c
     if (!bus.isConnected) return;
     const hosts = new Map(alive().map((record) => [record.host, record]));
     for (const { link, host, incarnation } of [...links.values()])
-      if (hosts.get(host)?.incarnation !== incarnation) link.reset(`host "${host}" is gone; what it was doing then is unknown`);
+      if (hosts.get(host)?.incarnation !== incarnation) link.reset(goneReason(host));
     const names = agentNames();
     if (names.join() === offered) return;
     offered = names.join();
@@ -137,6 +140,7 @@ export async function startEdge({ bus, tenant, principal, now, random, report, c
           to: names.linkAt('host', host, linkId),
           epoch,
           lostAfterMs: LOST_AFTER_MS,
+          lostReason: goneReason(host),
           on: {
             closed: (why) => over({ kind: 'disconnected', why }),
             away: (isAway) => report(`host "${host}" ${isAway ? 'does not answer; its sessions wait' : 'answers again'}`),

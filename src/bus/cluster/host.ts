@@ -127,6 +127,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       to: names.linkAt('edge', edge, id),
       epoch: lease.epoch,
       lostAfterMs: LOST_AFTER_MS,
+      lostReason: 'nothing was heard from the edge',
       on: {
         closed() {
           links.delete(id);

@@ -12,8 +12,9 @@ export type LinkOptions = {
   readonly to: string;
   readonly epoch: number;
   readonly limits?: LinkLimits;
-  /** A link that hears nothing for this long is lost. */
+  /** A link that hears nothing for this long is lost, for this reason. */
   readonly lostAfterMs: number;
+  readonly lostReason: string;
   readonly on: LinkEvents;
 };
 
@@ -47,7 +48,7 @@ const AWAY_MS = 5000;
 /** How long an end waits for the last acknowledgements. */
 const LINGER_MS = 5000;
 
-export function createLink({ bus, to, epoch, limits = LINK_LIMITS, lostAfterMs, on }: LinkOptions): Link {
+export function createLink({ bus, to, epoch, limits = LINK_LIMITS, lostAfterMs, lostReason, on }: LinkOptions): Link {
   const state = createLinkState(epoch, limits);
   const events = new EventEmitter();
   let unread: Buffer[] = [];
@@ -97,7 +98,7 @@ export function createLink({ bus, to, epoch, limits = LINK_LIMITS, lostAfterMs, 
       isAway = !isAway;
       on.away?.(isAway);
     }
-    if (silentMs > lostAfterMs) return close(`nothing was heard from the other end for ${Math.round(silentMs / 1000)} s`);
+    if (silentMs > lostAfterMs) return close(lostReason);
     if (state.heldBytes > 0 || isEnding || ticks % HEARTBEAT_TICKS === 0) state.tick();
     flush();
   }

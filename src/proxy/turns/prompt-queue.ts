@@ -129,7 +129,7 @@ function defaultWhileRunning({ context, pool }: Parts<'context' | 'pool'>): Whil
   return pool.single && !context.queuesPrompts ? 'pass' : 'queue';
 }
 
-/** The agents, and what becomes of a prompt during a turn of theirs. */
+/** The agents, and what becomes of a prompt that arrives during one of their turns. */
 export function describedAgents(proxy: Parts<'context' | 'pool'>): Readonly<Record<string, DescribedAgent>> {
   const wanted = defaultWhileRunning(proxy);
   return Object.fromEntries(

@@ -29,6 +29,8 @@ export type ServeClientsOptions = {
   /** How long sessions wait for a client. */
   readonly graceMs: number;
   readonly offersAttach: boolean;
+  /** Timers of the simulator; default: those of the system. */
+  readonly after?: HubDeps['after'] | undefined;
   /** A session is live from now on. */
   readonly sessionAdded?: (() => void) | undefined;
 };
@@ -81,11 +83,7 @@ export function serveClients(options: ServeClientsOptions): ServedClients {
         ?.map((update) => JSON.stringify(update)),
     refuses,
     isStored,
-    after(ms, act) {
-      const timer = setTimeout(act, ms);
-      timer.unref();
-      return () => clearTimeout(timer);
-    },
+    after: options.after ?? unreferenced,
     graceMs,
     limits: LIMITS,
     offersAttach,
@@ -194,6 +192,12 @@ export function serveClients(options: ServeClientsOptions): ServedClients {
       await Promise.all(stopping);
     },
   };
+}
+
+function unreferenced(ms: number, act: () => void): () => void {
+  const timer = setTimeout(act, ms);
+  timer.unref();
+  return () => clearTimeout(timer);
 }
 
 /** The proxy's output goes to the hub in the same tick, as the bytes are. */

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { pendingStreams } from '../../transports/pending-streams.ts';
 import { type Exit, onceExited, type Transport } from '../../transports/transport.ts';
 import { type Bus, BusFailure } from '../bus.ts';
+import { type BusClock, every } from '../clock.ts';
 import { createLink, type Link } from '../link/link.ts';
 import { sessionKey } from './host.ts';
 import { LEASE_MS } from './lease.ts';
@@ -14,7 +15,7 @@ export type EdgeOptions = {
   readonly tenant: string;
   /** Whose sessions these are. */
   readonly principal: string;
-  readonly now: () => number;
+  readonly clock: BusClock;
   readonly random: () => number;
   readonly report: (text: string) => void;
   /** The agents that hosts offer have changed. */
@@ -50,8 +51,9 @@ const LOOK_EVERY_MS = 1000;
 /** A host that died is noticed by its lease; this is for one that lives and is cut off from us only. */
 const LOST_AFTER_MS = 20_000;
 
-export async function startEdge({ bus, tenant, principal, now, random, report, changed }: EdgeOptions): Promise<Edge> {
+export async function startEdge({ bus, tenant, principal, clock, random, report, changed }: EdgeOptions): Promise<Edge> {
   const names = subjects(tenant);
+  const now = clock.monotonicMs;
   const id = randomUUID().replaceAll('-', '');
   const seen = new Map<string, Seen>();
   const links = new Map<string, { readonly link: Link; readonly host: string; readonly incarnation: string }>();
@@ -86,7 +88,7 @@ export async function startEdge({ bus, tenant, principal, now, random, report, c
     if (!isConnected) return;
     for (const [key, { record }] of seen) seen.set(key, { record, at: now() });
   });
-  const timer = setInterval(look, LOOK_EVERY_MS);
+  const stopLooking = every(clock, LOOK_EVERY_MS, look);
   const stopLinks = bus.listen(names.linkAt('edge', id, '*'), (message, subject) => {
     links.get(subject.slice(subject.lastIndexOf('.') + 1))?.link.receive(message);
   });
@@ -137,6 +139,7 @@ export async function startEdge({ bus, tenant, principal, now, random, report, c
       ({ record: { host, incarnation }, epoch }) => {
         link = createLink({
           bus,
+          clock,
           to: names.linkAt('host', host, linkId),
           epoch,
           lostAfterMs: LOST_AFTER_MS,
@@ -180,7 +183,7 @@ export async function startEdge({ bus, tenant, principal, now, random, report, c
     connect,
     hostOf: (process) => placed.get(process),
     async close() {
-      clearInterval(timer);
+      stopLooking();
       stopWatching();
       stopListening();
       for (const { link } of [...links.values()]) link.reset('the edge has ended');

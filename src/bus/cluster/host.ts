@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Sink, Source } from '../../wire/byte-stream.ts';
 import type { Bus } from '../bus.ts';
 import { keyOf } from '../bus.ts';
+import { type BusClock, every } from '../clock.ts';
 import { createLink, type Link } from '../link/link.ts';
 import { decodeMessage, encodeMessage } from '../link/messages.ts';
 import { type Lease, takeLease } from './lease.ts';
@@ -16,7 +17,7 @@ export type HostOptions = {
   readonly agents: readonly string[];
   readonly capacity: number;
   readonly version: string;
-  readonly now: () => number;
+  readonly clock: BusClock;
   /** Serves a client that uses one agent, until its streams end. */
   readonly serve: (streams: { readonly input: Source; readonly output: Sink }, about: OpenRequest) => { close(): Promise<void> };
   /** Sessions that are open here, for the directory. */
@@ -59,7 +60,7 @@ export class HostNameTaken extends Error {}
 
 /** Rejects with `HostNameTaken` if a host of this name is on the bus. */
 export async function startHost(options: HostOptions): Promise<Host> {
-  const { bus, tenant, host, labels, agents, capacity, version, now, serve, report } = options;
+  const { bus, tenant, host, labels, agents, capacity, version, clock, serve, report } = options;
   const names = subjects(tenant);
   const directory = await bus.directory(names.hosts, { ttlMs: 20_000 });
   const recorded = await bus.directory(names.sessions);
@@ -83,7 +84,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     isDraining,
   });
   async function take(): Promise<Lease> {
-    const taken = await takeLease({ directory, record, now, lost: (why) => void lost(why) });
+    const taken = await takeLease({ directory, record, clock, lost: (why) => void lost(why) });
     if ('takenBy' in taken) throw new HostNameTaken(host);
     return taken;
   }
@@ -99,7 +100,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
         lease = await take();
         return report(`host "${host}" offers its agents again`);
       } catch {
-        await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
+        await new Promise<void>((resolve) => clock.after(TRY_AGAIN_MS, resolve));
       }
     }
   }
@@ -124,6 +125,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     const { edge, link: id } = request;
     const link = createLink({
       bus,
+      clock,
       to: names.linkAt('edge', edge, id),
       epoch: lease.epoch,
       lostAfterMs: LOST_AFTER_MS,
@@ -172,7 +174,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     recording = recording.then(recordSessions).catch(() => {}); // the bus is away: again later
   };
   options.onSession(recordNewSessions);
-  const timer = setInterval(recordNewSessions, RECORD_EVERY_MS);
+  const stopRecording = every(clock, RECORD_EVERY_MS, recordNewSessions);
   const stops = [
     bus.listen(names.linkAt('host', host, '*'), receive),
     bus.answer(names.openAt(host), async (bytes) => {
@@ -201,7 +203,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     drain,
     async close() {
       isClosed = true;
-      clearInterval(timer);
+      stopRecording();
       const closing = [...links.values()].map(({ link, client }) => {
         link.reset(`host "${host}" is shutting down`);
         return client.close();

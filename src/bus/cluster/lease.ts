@@ -1,5 +1,6 @@
 // A host's lease: its record in the directory, renewed by the loop that serves its links. A host that could not renew it in time is fenced.
 import type { Directory } from '../bus.ts';
+import { type BusClock, every } from '../clock.ts';
 import { type HostRecord, readHost, write } from './records.ts';
 
 /** The record expires after this; edges then count the host as gone. */
@@ -7,6 +8,7 @@ export const LEASE_MS = 20_000;
 export const RENEW_EVERY_MS = 4000;
 /** Without a renewal for this long, the host stops: well before another host may take over. */
 export const FENCE_MS = 15_000;
+const LOOK_EVERY_MS = 500;
 
 export type Lease = {
   /** Where the record's revision began: the epoch of all links of this incarnation. */
@@ -21,13 +23,13 @@ export type Lease = {
 export type LeaseDeps = {
   readonly directory: Directory;
   readonly record: () => HostRecord;
-  readonly now: () => number;
+  readonly clock: BusClock;
   /** Called once: the host must end everything that it does for others. */
   readonly lost: (why: string) => void;
 };
 
 /** Undefined: a host with this name is on the bus. */
-export async function takeLease({ directory, record, now, lost }: LeaseDeps): Promise<Lease | { readonly takenBy: string }> {
+export async function takeLease({ directory, record, clock, lost }: LeaseDeps): Promise<Lease | { readonly takenBy: string }> {
   const key = record().host;
   let revision = await directory.create(key, write(record()));
   if (revision === undefined) {
@@ -36,6 +38,7 @@ export async function takeLease({ directory, record, now, lost }: LeaseDeps): Pr
     return { takenBy: holder?.incarnation ?? 'unknown' };
   }
   const epoch = revision % 2 ** 32;
+  const now = clock.monotonicMs;
   let renewedAt = now();
   let isOver = false;
   let renewing: Promise<void> | undefined;
@@ -43,8 +46,7 @@ export async function takeLease({ directory, record, now, lost }: LeaseDeps): Pr
   function lose(why: string): void {
     if (isOver) return;
     isOver = true;
-    clearInterval(timer);
-    clearInterval(fence);
+    stopTimers();
     lost(why);
   }
   async function writeRecord(): Promise<void> {
@@ -65,10 +67,13 @@ export async function takeLease({ directory, record, now, lost }: LeaseDeps): Pr
     });
     return renewing;
   }
-  const timer = setInterval(() => void renew(), RENEW_EVERY_MS);
-  const fence = setInterval(() => {
+  const stops = [every(clock, RENEW_EVERY_MS, () => void renew()), every(clock, LOOK_EVERY_MS, look)];
+  const stopTimers = () => {
+    for (const stop of stops) stop();
+  };
+  function look(): void {
     if (now() - renewedAt > FENCE_MS) lose(`it could not renew its lease for ${Math.round((now() - renewedAt) / 1000)} s`);
-  }, 500);
+  }
   return {
     epoch,
     isHeld: () => !isOver && now() - renewedAt <= FENCE_MS,
@@ -76,8 +81,7 @@ export async function takeLease({ directory, record, now, lost }: LeaseDeps): Pr
     async release() {
       if (isOver) return;
       isOver = true;
-      clearInterval(timer);
-      clearInterval(fence);
+      stopTimers();
       await renewing;
       await directory.remove(key, revision as number).catch(() => {});
     },

@@ -3,11 +3,13 @@ import { EventEmitter } from 'node:events';
 import type { Sink, Source } from '../../wire/byte-stream.ts';
 import { inMicrotask } from '../../wire/writer.ts';
 import type { Bus } from '../bus.ts';
+import { type BusClock, every } from '../clock.ts';
 import { createLinkState, type LinkLimits } from './link-state.ts';
 import { encodeMessage } from './messages.ts';
 
 export type LinkOptions = {
   readonly bus: Bus;
+  readonly clock: BusClock;
   /** Where the messages of this end go. The owner of the link passes the messages for it to `receive`. */
   readonly to: string;
   readonly epoch: number;
@@ -48,7 +50,7 @@ const AWAY_MS = 5000;
 /** How long an end waits for the last acknowledgements. */
 const LINGER_MS = 5000;
 
-export function createLink({ bus, to, epoch, limits = LINK_LIMITS, lostAfterMs, lostReason, on }: LinkOptions): Link {
+export function createLink({ bus, clock, to, epoch, limits = LINK_LIMITS, lostAfterMs, lostReason, on }: LinkOptions): Link {
   const state = createLinkState(epoch, limits);
   const events = new EventEmitter();
   let unread: Buffer[] = [];
@@ -58,13 +60,14 @@ export function createLink({ bus, to, epoch, limits = LINK_LIMITS, lostAfterMs, 
   let isEnding = false;
   let endedWhy: string | undefined;
   let isReadToEnd = false;
-  let heardAt = performance.now();
+  let heardAt = clock.monotonicMs();
   let isAway = false;
   let ticks = 0;
   let resends = 0;
   let isScheduled = false;
+  let stopLingering = () => {};
 
-  const timer = setInterval(tick, TICK_MS);
+  const stopTicking = every(clock, TICK_MS, tick);
   const stopWatching = bus.onConnection((isConnected) => {
     if (!isConnected) return;
     state.resend();
@@ -93,7 +96,7 @@ export function createLink({ bus, to, epoch, limits = LINK_LIMITS, lostAfterMs, 
   }
   function tick(): void {
     ticks += 1;
-    const silentMs = performance.now() - heardAt;
+    const silentMs = clock.monotonicMs() - heardAt;
     if (silentMs > AWAY_MS !== isAway) {
       isAway = !isAway;
       on.away?.(isAway);
@@ -118,13 +121,13 @@ export function createLink({ bus, to, epoch, limits = LINK_LIMITS, lostAfterMs, 
     isEnding = true;
     state.end(why);
     schedule();
-    const late = setTimeout(() => close(why), LINGER_MS);
-    late.unref();
+    stopLingering = clock.after(LINGER_MS, () => close(why));
   }
   function close(why: string): void {
     if (isClosed) return;
     isClosed = true;
-    clearInterval(timer);
+    stopTicking();
+    stopLingering();
     stopWatching();
     unread = [];
     events.emit('close');
@@ -167,7 +170,7 @@ export function createLink({ bus, to, epoch, limits = LINK_LIMITS, lostAfterMs, 
       if (isClosed) return;
       const received = state.receive(message);
       if (received.kind === 'stale') return;
-      heardAt = performance.now();
+      heardAt = clock.monotonicMs();
       if (received.kind === 'reset') return close(received.reason);
       if (received.kind === 'data') unread.push(received.bytes);
       if (received.kind === 'end') endedWhy = received.reason;

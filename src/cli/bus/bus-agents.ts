@@ -4,6 +4,7 @@ import { type AgentSpec, agentSpec } from '../../agents/defaults.ts';
 import type { Assembled } from '../../app/assemble.ts';
 import type { ConnectOnBus } from '../../app/launch.ts';
 import type { Bus } from '../../bus/bus.ts';
+import { systemBusClock } from '../../bus/clock.ts';
 import { type Edge, startEdge } from '../../bus/cluster/edge.ts';
 import type { Config } from '../../config/config.ts';
 import { CommandFailure } from '../failure.ts';
@@ -39,7 +40,7 @@ export async function onBus(
     bus,
     tenant: settings.tenant,
     principal: os.userInfo().username,
-    now: () => performance.now(),
+    clock: systemBusClock,
     random: Math.random,
     report: notify,
     changed,

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { VERSION } from '../../app/package-files.ts';
 import { type ServedClients, serveClients } from '../../attach/serve-clients.ts';
 import { type Bus, NAME } from '../../bus/bus.ts';
+import { systemBusClock } from '../../bus/clock.ts';
 import { type Host, HostNameTaken, type HostOptions, startHost } from '../../bus/cluster/host.ts';
 import { LEASE_MS } from '../../bus/cluster/lease.ts';
 import { type HostRecord, readHost, subjects } from '../../bus/cluster/records.ts';
@@ -56,7 +57,7 @@ export async function runHost({ bus: url, ...flags }: HostFlags): Promise<number
       agents: offered,
       capacity,
       version: VERSION,
-      now: () => performance.now(),
+      clock: systemBusClock,
       report: notice,
       ...clients,
     }).catch((error: unknown) => {

@@ -1,6 +1,7 @@
 // A host whose agent echoes, and an edge that is connected to it.
 import { randomUUID } from 'node:crypto';
 import type { Bus } from '../../../src/bus/bus.ts';
+import { systemBusClock } from '../../../src/bus/clock.ts';
 import { type Edge, startEdge } from '../../../src/bus/cluster/edge.ts';
 import { type Host, startHost } from '../../../src/bus/cluster/host.ts';
 import type { Sink, Source } from '../../../src/wire/byte-stream.ts';
@@ -22,7 +23,7 @@ export async function echoHost(
     agents: ['echo'],
     capacity: 100,
     version: '0',
-    now: () => performance.now(),
+    clock: systemBusClock,
     sessions: () => [],
     adopt: () => {},
     onSession: () => {},
@@ -45,6 +46,6 @@ export function echo({ input, output }: { readonly input: Source; readonly outpu
 export const newTenant = (): string => `t${randomUUID().slice(0, 8)}`;
 
 export const edgeOn = (bus: Bus, tenant: string, more: Partial<Parameters<typeof startEdge>[0]> = {}): Promise<Edge> =>
-  startEdge({ bus, tenant, principal: 'someone', now: () => performance.now(), random: Math.random, report: () => {}, ...more });
+  startEdge({ bus, tenant, principal: 'someone', clock: systemBusClock, random: Math.random, report: () => {}, ...more });
 
 export const TO_ECHO = { agent: 'echo', labels: {}, process: 'echo', sessionId: undefined };

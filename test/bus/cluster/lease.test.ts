@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createBroker } from '../../../src/bus/broker.ts';
 import type { Directory } from '../../../src/bus/bus.ts';
+import { systemBusClock } from '../../../src/bus/clock.ts';
 import { FENCE_MS, LEASE_MS, type Lease, takeLease } from '../../../src/bus/cluster/lease.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -20,7 +21,7 @@ const record = (incarnation = 'one') => ({
 });
 
 async function take(directory: Directory, lost: (why: string) => void = () => {}): Promise<Lease> {
-  const lease = await takeLease({ directory, record: () => record(), now: Date.now, lost });
+  const lease = await takeLease({ directory, record: () => record(), clock: systemBusClock, lost });
   if ('takenBy' in lease) throw new Error('taken');
   return lease;
 }
@@ -30,7 +31,7 @@ test('is kept as long as the bus is there, and then nobody else can take it', as
   const lease = await take(directory);
   await vi.advanceTimersByTimeAsync(10 * LEASE_MS);
   expect(lease.isHeld()).toBe(true);
-  expect(await takeLease({ directory, record: () => record('two'), now: Date.now, lost: () => {} })).toEqual({ takenBy: 'one' });
+  expect(await takeLease({ directory, record: () => record('two'), clock: systemBusClock, lost: () => {} })).toEqual({ takenBy: 'one' });
   await lease.release();
   expect(await directory.get('h')).toBeUndefined();
 });
@@ -55,7 +56,12 @@ test('is not held any more from the moment a frozen process wakes up, before any
   const directory = await createBroker(() => 0)
     .connect()
     .directory('hosts');
-  const lease = await takeLease({ directory, record: () => record(), now: () => now, lost: () => {} });
+  const lease = await takeLease({
+    directory,
+    record: () => record(),
+    clock: { ...systemBusClock, monotonicMs: () => now },
+    lost: () => {},
+  });
   now = FENCE_MS + 1;
   expect('isHeld' in lease && lease.isHeld()).toBe(false);
 });

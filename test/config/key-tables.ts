@@ -27,7 +27,9 @@ export function withTables(document: string, schema: Schema): string {
 function at(schema: Schema, [word = '', ...rest]: readonly string[]): Schema {
   const key = word.replace('[]', '');
   const found = /^[A-Z]+$/.test(key) ? schema.additionalProperties : schema.properties?.[key];
-  const inner = word.endsWith('[]') && typeof found === 'object' ? found.items : found;
+  const whole = word.endsWith('[]') && typeof found === 'object' ? found.items : found;
+  // A value or an object: the table is about the object.
+  const inner = typeof whole === 'object' ? (whole.anyOf?.find(({ properties }) => properties) ?? whole) : whole;
   if (typeof inner !== 'object') throw new Error(`the schema has no ${word}`);
   return rest.length === 0 ? inner : at(inner, rest);
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { frontPages, pages, proseOf, textOf } from './pages.ts';
 
 // Lower these when pages get shorter. Before you raise one, cut something that no reader misses.
-const MOST_IN_DOCS = 32_000;
+const MOST_IN_DOCS = 31_800;
 const MOST_IN_README = 700;
 
 /** Words of a page, code included. Tables that are made from the schema do not count. */

@@ -22,12 +22,18 @@ type StoredDirectory = {
   readonly entries: Map<string, Stored>;
   readonly watchers: Set<(change: Change) => void>;
 };
-type StoredStream = { readonly records: StreamRecord[]; readonly last: Map<string, number>; readonly readers: Set<() => void> };
+type StoredStream = {
+  records: StreamRecord[];
+  bytes: number;
+  /** The sequence of the newest record; at first one that no earlier life of the broker has reached. */
+  sequence: number;
+  readonly last: Map<string, number>;
+  readonly readers: Set<() => void>;
+};
 type Listening = { readonly pattern: string; readonly listener: (bytes: Buffer, subject: string) => void };
 type Answering = (bytes: Buffer) => Promise<Buffer>;
 
-/** A stream keeps its newest records. */
-const MAX_RECORDS = 100_000;
+const MAX_STREAM_BYTES = 64 * 1024 ** 2;
 
 export function createBroker(now: () => number): Broker {
   const directories = new Map<string, StoredDirectory>();
@@ -45,7 +51,8 @@ export function createBroker(now: () => number): Broker {
   function streamOf(name: string): StoredStream {
     const existing = streams.get(name);
     if (existing) return existing;
-    const created = { records: [], last: new Map<string, number>(), readers: new Set<() => void>() };
+    const last = new Map<string, number>();
+    const created = { records: [], bytes: 0, sequence: Math.floor(now() * 1000), last, readers: new Set<() => void>() };
     streams.set(name, created);
     return created;
   }
@@ -151,23 +158,31 @@ function openDirectory(stored: StoredDirectory, now: () => number, until: (end: 
   };
 }
 
-function openStream({ records, last, readers }: StoredStream, until: (end: () => void) => () => void): Stream {
+function openStream(stream: StoredStream, until: (end: () => void) => () => void): Stream {
+  const { last, readers } = stream;
   return {
     async append(subject, bytes, after) {
       if ((last.get(subject) ?? 0) !== after) return undefined;
-      const sequence = (records.at(-1)?.sequence ?? 0) + 1;
-      records.push({ subject, sequence, bytes });
-      if (records.length > MAX_RECORDS) records.splice(0, records.length - MAX_RECORDS);
+      if (stream.bytes + bytes.length > MAX_STREAM_BYTES) throw new BusFailure('refused', `the stream is full (${MAX_STREAM_BYTES} bytes)`);
+      stream.sequence += 1;
+      const { sequence } = stream;
+      stream.records.push({ subject, sequence, bytes });
+      stream.bytes += bytes.length;
       last.set(subject, sequence);
       for (const wake of readers) setImmediate(wake);
       return sequence;
     },
-    last: async (subject) => last.get(subject) ?? 0,
+    last: async (subject) => (subject === undefined ? (stream.records.at(-1)?.sequence ?? 0) : (last.get(subject) ?? 0)),
+    async trim(sequence) {
+      stream.records = stream.records.filter((one) => one.sequence > sequence);
+      stream.bytes = stream.records.reduce((sum, { bytes }) => sum + bytes.length, 0);
+      for (const [subject, at] of last) if (at <= sequence) last.delete(subject);
+    },
     async read(sequence, listener) {
       let seen = sequence;
       const wake = () => {
         if (!readers.has(wake)) return;
-        for (const record of records.filter((one) => one.sequence > seen)) {
+        for (const record of stream.records.filter((one) => one.sequence > seen)) {
           seen = record.sequence;
           listener(record);
         }

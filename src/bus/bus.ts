@@ -26,14 +26,19 @@ export type DirectoryOptions = {
   readonly ttlMs?: number | undefined;
 };
 
-/** A record of a stream; `sequence` grows with each record of the stream. */
+/** A record of a stream; `sequence` grows with each record of the stream, also over restarts of the bus. */
 export type StreamRecord = { readonly subject: string; readonly sequence: number; readonly bytes: Buffer };
 
 export type Stream = {
-  /** `after`: the sequence of the last record of this subject, 0 for none. Returns the new sequence; undefined if another record came first. */
+  /**
+   * `after`: the sequence of the last record of this subject, 0 for none. Returns the new sequence; undefined if another record came first.
+   * Rejects when the stream is full: no record is dropped for a new one.
+   */
   append(subject: string, bytes: Buffer, after: number): Promise<number | undefined>;
-  /** The sequence of the last record of a subject; 0 for none. */
-  last(subject: string): Promise<number>;
+  /** The sequence of the last record of a subject, or of the whole stream; 0 for none. */
+  last(subject?: string): Promise<number>;
+  /** Removes the records up to and including this sequence. */
+  trim(sequence: number): Promise<void>;
   /** Calls back with the records after `sequence`, and then with each new one. */
   read(sequence: number, listener: (record: StreamRecord) => void): Promise<() => void>;
 };

@@ -1,6 +1,6 @@
 // A bus on NATS with JetStream. Debian's server (2.9) is enough: nothing newer is required.
 import { readFileSync } from 'node:fs';
-import { JetStreamApiError, jetstream, jetstreamManager, StorageType } from '@nats-io/jetstream';
+import { DiscardPolicy, JetStreamApiError, jetstream, jetstreamManager, StorageType } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { connect, credsAuthenticator, type Msg, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { type Bus, BusFailure, type Change, type Directory, type Stream } from './bus.ts';
@@ -66,7 +66,8 @@ export async function connectNats({ url, credentials, tls, name, replicas = 1 }:
     async stream(stream) {
       const manager = await failingClearly(jetstreamManager(nats), 'use JetStream', stream);
       const settings = { name: stream, subjects: [`${stream}.>`], num_replicas: replicas, storage: StorageType.File };
-      await failingClearly(manager.streams.add({ ...settings, max_bytes: MAX_STREAM_BYTES }), 'open the stream', stream);
+      const limit = { max_bytes: MAX_STREAM_BYTES, discard: DiscardPolicy.New };
+      await failingClearly(manager.streams.add({ ...settings, ...limit }), 'open the stream', stream);
       return streamOf(nats, stream);
     },
     send(subject, bytes) {
@@ -150,12 +151,17 @@ async function streamOf(nats: NatsConnection, stream: string): Promise<Stream> {
     append: (subject, bytes, after) =>
       unlessOthersWrote(js.publish(`${stream}.${subject}`, bytes, { expect: { lastSubjectSequence: after } }).then(({ seq }) => seq)),
     async last(subject) {
+      if (subject === undefined) {
+        const { state } = await manager.streams.info(stream);
+        return state.messages === 0 ? 0 : state.last_seq;
+      }
       const message = await manager.streams.getMessage(stream, { last_by_subj: `${stream}.${subject}` }).catch((error: Error) => {
         if (error instanceof JetStreamApiError && error.code === NO_MESSAGE) return null;
         throw error;
       });
       return message?.seq ?? 0;
     },
+    trim: async (sequence) => void (await manager.streams.purge(stream, { seq: sequence + 1 })),
     async read(sequence, listener) {
       const consumer = await js.consumers.get(stream, { opt_start_seq: sequence + 1 });
       const messages = await consumer.consume({
@@ -173,6 +179,7 @@ async function unlessOthersWrote<T>(write: Promise<T>): Promise<T | undefined> {
     return await write;
   } catch (error) {
     if (error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE) return undefined;
+    if (error instanceof JetStreamApiError) throw new BusFailure('refused', `the bus refused a write: ${reasonOf(error)}`);
     throw new BusFailure('disconnected', `the bus did not take a write: ${reasonOf(error as Error)}`);
   }
 }

@@ -149,6 +149,21 @@ export function holdsTheContract(kind: string, start: () => Promise<BusPeer>): v
       stop();
     });
 
+    test('records up to a sequence are removed, and the sequence goes on growing', async () => {
+      const stream = await one.stream(name());
+      expect(await stream.last()).toBe(0);
+      const first = (await stream.append('host', bytes('a'), 0)) as number;
+      const second = (await stream.append('other', bytes('b'), 0)) as number;
+      expect(await stream.last()).toBe(second);
+      await stream.trim(first);
+      expect([await stream.last('host'), await stream.last('other')]).toEqual([0, second]);
+      const seen: string[] = [];
+      const stop = await stream.read(0, ({ bytes: record }) => seen.push(text(record) ?? ''));
+      expect(await stream.append('host', bytes('c'), 0)).toBeGreaterThan(second);
+      await vi.waitFor(() => expect(seen).toEqual(['b', 'c']));
+      stop();
+    });
+
     test('a closed bus fails its questions', async () => {
       const bus = await peer.connect();
       await bus.close();
@@ -163,7 +178,11 @@ export function holdsTheContract(kind: string, start: () => Promise<BusPeer>): v
       const heard: string[] = [];
       const keys: string[] = [];
       const states: boolean[] = [];
+      const records: string[] = [];
+      const stream = await one.stream(bucket);
+      const before = (await stream.append('host', bytes('before'), 0)) as number;
       const stops = [
+        await (await other.stream(bucket)).read(0, ({ bytes: record }) => records.push(text(record) ?? '')),
         other.listen(subject, (message) => heard.push(text(message) ?? '')),
         other.answer(`${subject}.ask`, async () => bytes('here')),
         await (await other.directory(bucket)).watch(({ key }) => keys.push(key)),
@@ -178,6 +197,8 @@ export function holdsTheContract(kind: string, start: () => Promise<BusPeer>): v
       expect(text(await one.ask(`${subject}.ask`, bytes(''), 5000))).toBe('here');
       await (await one.directory(bucket)).create('late', bytes(''));
       await vi.waitFor(() => expect(keys).toContain('late'), { timeout: 20_000 });
+      await stream.append('host', bytes('after'), before);
+      await vi.waitFor(() => expect(records).toEqual(['before', 'after']), { timeout: 20_000 });
       for (const stop of stops) stop();
     });
   });

@@ -27,7 +27,8 @@ const HEADER = z.discriminatedUnion('op', [
   z.object({ op: z.literal('remove'), ...onEntry, revision: z.number() }),
   z.object({ op: z.literal('watch'), ...inDirectory }),
   z.object({ op: z.literal('append'), ...onStream, subject, after: z.number() }),
-  z.object({ op: z.literal('last'), ...onStream, subject }),
+  z.object({ op: z.literal('last'), ...onStream, subject: subject.optional() }),
+  z.object({ op: z.literal('trim'), ...onStream, sequence: z.number() }),
   z.object({ op: z.literal('read'), ...onStream, sequence: z.number() }),
   z.object({ op: z.literal('end'), id }),
 ]);
@@ -83,6 +84,9 @@ export function serveBus(socket: WebSocket, broker: Broker): void {
       }
       case 'last':
         return { revision: await (await bus.stream(header.stream)).last(header.subject) };
+      case 'trim':
+        await (await bus.stream(header.stream)).trim(header.sequence);
+        return {};
       case 'read': {
         const stream = await bus.stream(header.stream);
         last(id, await stream.read(header.sequence, ({ bytes: record, ...rest }) => tell({ op: 'record', id, ...rest }, record)));

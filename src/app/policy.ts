@@ -8,6 +8,7 @@ import type { AuditEntry } from '../audit/audit-line.ts';
 import { type Config, managedPolicyFile, policyHash } from '../config/config.ts';
 import { trustedFile } from '../config/trust.ts';
 import { type FileWatch, watchFiles } from '../config/watch-files.ts';
+import { closePolicy } from '../policy/close.ts';
 import { type Hits, hitKey, type Policy } from '../policy/policy.ts';
 import { combine } from '../policy/rules/layers.ts';
 import { rememberedLayer } from '../policy/rules/remembered.ts';
@@ -32,7 +33,7 @@ export type PolicyFlags = {
 };
 
 export type Enforcing = {
-  readonly config: Pick<Config, 'policies'>;
+  readonly config: Pick<Config, 'policies' | 'audit'>;
   readonly flags: PolicyFlags;
   readonly stateDir: string;
   /** Our own files: agents need permission to change them. */
@@ -70,13 +71,14 @@ export type PolicyState = {
 
 /** Undefined without a policy: then the client gets every permission request as the agent sent it. */
 export async function enforcePolicy({
-  config: { policies },
+  config: { policies, audit },
   flags: { policy: flag, policyMode = 'enforce', isInteractive = true },
   stateDir,
   ownFiles,
   redact,
   report,
 }: Enforcing): Promise<EnforcedPolicy | undefined> {
+  const isRequired = audit?.isRequired === true;
   let sources = { policies, flag, managedFile: managedPolicyFile(process.platform, process.env), stateDir };
   const read = await readLayers(sources);
   for (const text of read.notices) report(text);
@@ -121,7 +123,10 @@ export async function enforcePolicy({
     report('the policy is in observe mode: switchboard blocks nothing, and the audit log records what it would have blocked');
   const written = createAudit(stateDir, {
     redact,
-    onProblem: (problem) => report(`${problem}; until it can be written, switchboard asks for everything that a rule allows`),
+    onProblem: (problem) =>
+      report(
+        `${problem}; until it can be written, switchboard ${isRequired ? 'denies everything' : 'asks for everything that a rule allows'}`,
+      ),
   });
   const auditFor = (onDecision: (entry: AuditEntry) => void): Audit => ({
     ...written,
@@ -133,13 +138,18 @@ export async function enforcePolicy({
       return outcome;
     },
   });
+  const closed = closable();
+  const inForce = (): CurrentPolicy => {
+    const unrecorded = isRequired ? written.problem() : undefined;
+    return unrecorded === undefined ? current : closed(current, 'audit-required', unrecorded);
+  };
   const onProblem = notifyOnce(report, (error) => `cannot store "always" answers: ${(error as Error).message}`);
   const catalogue = bundledCatalogue();
   return {
     prepared: policyMode === 'observe' ? (spec) => spec : startsAsking(catalogue, report),
     enforcement: (onDecision) =>
       createEnforcement({
-        current: () => current,
+        current: inForce,
         isObserving: policyMode === 'observe',
         isInteractive,
         audit: auditFor(onDecision),
@@ -181,6 +191,17 @@ function together(layers: readonly ReadLayer[], protect: readonly string[], stat
       made.set(answers, found);
       return found;
     },
+  };
+}
+
+/** The same object for the same cause: rules are indexed once. */
+function closable(): (current: CurrentPolicy, id: string, why: string) => CurrentPolicy {
+  let last: { readonly of: CurrentPolicy; readonly why: string; readonly closed: CurrentPolicy } | undefined;
+  return (current, id, why) => {
+    if (last?.of === current && last.why === why) return last.closed;
+    const policy = closePolicy(current.policy, id, why);
+    last = { of: current, why, closed: { policy, hash: current.hash, withAnswers: () => policy } };
+    return last.closed;
   };
 }
 

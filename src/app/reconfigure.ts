@@ -13,6 +13,7 @@ const LATER: Readonly<Record<string, keyof Config>> = {
   web_app: 'webApp',
   host_tools: 'hostTools',
   mcp_servers: 'mcpServers',
+  audit: 'audit',
   log: 'logging',
   store: 'store',
   telemetry: 'telemetry',

@@ -32,6 +32,8 @@ export type Written = { readonly isWritten: true; readonly seq: number } | { rea
 
 export type Audit = {
   readonly file: string;
+  /** Why the last line could not be written; undefined if it could. */
+  problem(): string | undefined;
   /** Returns when the line is in the file. Never throws. */
   record(entry: AuditEntry): Written;
   /** Writes the end record, and waits until the log and its head are on the disk. Nothing if no decision was recorded. Never throws. */
@@ -44,19 +46,21 @@ const MAX_SUMMARY = 2000;
 const MAX_WORDS = 500;
 const WINDOW = 16 * 1024;
 
-export function createAudit(stateDir: string, options: AuditOptions): Audit {
+/** The log of this machine. */
+export const createAudit = (stateDir: string, options: AuditOptions): Audit => createAuditIn(auditFile(stateDir), options);
+
+export function createAuditIn(file: string, options: AuditOptions): Audit {
   const { now = () => new Date(), onProblem = () => {}, waitMs = 1000 } = options;
-  const file = auditFile(stateDir);
-  let isBroken = false;
+  let broken: string | undefined;
   let isTidy = false;
   let isUsed = false;
 
   /** Without an entry: the end record. */
   function write(entry: AuditEntry | undefined): number {
-    const fd = open(stateDir, file);
+    const fd = open(file);
     try {
       // A writer that was too slow has delayed every session. Until a write works again, try once and do not wait.
-      return inTurn(fd, file, isBroken ? 0 : waitMs, (tail) => {
+      return inTurn(fd, file, broken === undefined ? waitMs : 0, (tail) => {
         const seq = tail.seq + 1;
         const head = readHead(file);
         const chain: Chain = {
@@ -83,16 +87,17 @@ export function createAudit(stateDir: string, options: AuditOptions): Audit {
 
   return {
     file,
+    problem: () => broken,
     record(entry) {
       try {
         const seq = write(entry);
-        isBroken = false;
+        broken = undefined;
         isUsed = true;
         return { isWritten: true, seq };
       } catch (error) {
         const problem = `the audit log ${file} cannot be written: ${reasonOf(error)}`;
-        if (!isBroken) onProblem(problem);
-        isBroken = true;
+        if (broken === undefined) onProblem(problem);
+        broken = problem;
         return { isWritten: false, problem };
       }
     },
@@ -106,13 +111,13 @@ export function createAudit(stateDir: string, options: AuditOptions): Audit {
   };
 }
 
-function open(stateDir: string, file: string): number {
+function open(file: string): number {
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
   try {
     return openSync(file, flags, 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    makeDirectory(stateDir);
+    makeDirectory(path.dirname(file));
     return openSync(file, flags, 0o600);
   }
 }

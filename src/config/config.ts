@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { type AgentSpec, agentSpec } from '../agents/defaults.ts';
 import type { AgentOptions } from '../agents/options.ts';
+import type { AuditOptions } from '../audit/options.ts';
+import { type AuditSettings, auditSettings } from '../audit/settings.ts';
 import { type BusConfig, busConfig } from '../bus/config.ts';
 import type { BusOptions } from '../bus/options.ts';
 import type { HostToolsOptions, McpServerOptions } from '../mcp/options.ts';
@@ -48,6 +50,8 @@ export type Config = {
   readonly limits: { readonly maxFrameBytes: number; readonly maxQueueBytes: number };
   /** The policies; empty when the client decides everything. */
   readonly policies: readonly PolicySource[];
+  /** Undefined: the defaults. */
+  readonly audit?: AuditSettings | undefined;
   /** `serve-missing`: switchboard serves files and terminals that the client does not. */
   readonly workspace: 'off' | 'serve-missing';
   /** For the programs that switchboard starts itself; agents have their own. Undefined if the configuration says nothing. */
@@ -144,6 +148,7 @@ export function toConfig(
     logging: logSettings(layer.log as LogOptions),
     store: storeSettings(layer.store as StoreOptions),
     telemetry: telemetryConfig(telemetry as TelemetryOptions),
+    ...(Object.keys(layer.audit).length > 0 && { audit: auditSettings(layer.audit as AuditOptions) }),
     ...(layer.bus !== undefined && { bus: busConfig(layer.bus as BusOptions) }),
     hostTools: hostToolsSettings((layer.hostTools?.value ?? {}) as HostToolsOptions),
     mcpServers: servers.map((options) => mcpServerSettings(options as McpServerOptions)),

@@ -31,6 +31,7 @@ export type Layer = {
   readonly telemetry: Placed | undefined;
   /** With absolute paths. */
   readonly bus: unknown;
+  readonly audit: Record<string, unknown>;
 };
 
 export const EMPTY_LAYER: Layer = {
@@ -54,6 +55,7 @@ export const EMPTY_LAYER: Layer = {
   store: {},
   telemetry: undefined,
   bus: undefined,
+  audit: {},
 };
 
 /** The layer of a file that may set every key. */
@@ -86,6 +88,7 @@ export function layerOf(document: Document): Layer {
     store: fields(store),
     telemetry: given.telemetry === undefined ? undefined : { document, path: ['telemetry'], value: given.telemetry },
     bus: withBusFiles(given.bus, document.file),
+    audit: fields(given.audit),
     hostTools:
       host_tools === undefined ? undefined : { document, path: ['host_tools'], value: withModules(fields(host_tools), document.file) },
     mcpServers: new Map(
@@ -120,6 +123,7 @@ export function merge(under: Layer, over: Layer): Layer {
       ? { ...over.telemetry, value: { ...fields(under.telemetry?.value), ...fields(over.telemetry.value) } }
       : under.telemetry,
     bus: over.bus ?? under.bus,
+    audit: { ...under.audit, ...over.audit },
     hostTools: over.hostTools
       ? { ...over.hostTools, value: { ...fields(under.hostTools?.value), ...fields(over.hostTools.value) } }
       : under.hostTools,

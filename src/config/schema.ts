@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { AGENT_NAME } from '../agents/defaults.ts';
 import { agentOptions, milliseconds, rememberAlwaysOption, whileRunningOption } from '../agents/options.ts';
+import { auditOptions } from '../audit/options.ts';
 import { busOptions } from '../bus/options.ts';
 import { dialectOptions } from '../dialects/options.ts';
 import { hostToolsOptions, mcpServerOptions } from '../mcp/options.ts';
@@ -116,6 +117,7 @@ export const configSchema = z
     policy: z
       .union([z.string().min(1), z.record(z.string(), z.unknown())])
       .describe('What agents may do: a policy file (relative to this file), the name of a preset, or an inline policy.'),
+    audit: auditOptions.describe('The log of policy decisions; see docs/policy.md.'),
     log: logOptions.describe('The frame log, and messages on stderr.'),
     store: storeOptions.describe('Stored session data.'),
     registry: z

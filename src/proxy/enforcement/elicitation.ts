@@ -9,13 +9,15 @@ export function elicitation(deps: EnforcementDeps, asking: Asking): void {
   const { agent, frame, passOn } = asking;
   const { url, requestedSchema } = paramsOf(asking);
   const ask = (place: Place) => (url === undefined ? toolAction(place, 'elicit', 'form') : hostAction(place, 'elicit', String(url)));
-  const action = evaluate(deps, surfaceOf(asking), textOf(asking), ask);
+  const look = () => evaluate(deps, surfaceOf(asking), textOf(asking), ask);
+  let action = look();
   // The protocol forbids it: the answers to a form pass through the agent, its model and its logs.
   const wantsSecret = asksForSecret(requestedSchema);
   const isDenied = action.verdict === 'deny' || wantsSecret;
   if (deps.isObserving || !isDenied) {
-    record(deps, action, 'passed', action.by, isDenied ? 'deny' : action.verdict);
-    return void passOn(frame);
+    const isRecorded = record(deps, action, 'passed', action.by, isDenied ? 'deny' : action.verdict);
+    if (!isRecorded) action = look(); // the policy may deny what cannot be recorded
+    if (deps.isObserving || action.verdict !== 'deny') return void passOn(frame);
   }
   const why = wantsSecret ? 'a form must not ask for a secret' : action.decision.why;
   record(deps, { ...action, decision: { ...action.decision, why } }, 'decline', 'policy', 'deny');

@@ -53,7 +53,7 @@ export function fileOrTerminal(deps: EnforcementDeps, asking: Asking): void {
   // A read behind a write that waits for the user must see the write: keep the agent's order.
   if (queue?.isAsking) return wait(queue, asking, (waited) => fileOrTerminal(deps, waited));
   const look = (request: Buffer | string) => evaluate(deps, surfaceOf(asking), request, surface.ask);
-  const action = look(textOf(asking));
+  let action = look(textOf(asking));
   if (deps.isObserving) {
     record(deps, action, 'passed');
     return void passOn(frame);
@@ -61,9 +61,12 @@ export function fileOrTerminal(deps: EnforcementDeps, asking: Asking): void {
   const refuse = (why: string, { decision } = action) =>
     agent.fail(idText, failure('POLICY_DENIED', [method, why], { rule: decision.rule?.id }));
   const decided = (isAllowed: boolean) => session && stateOf(session).decided.note(session, action.asked, isAllowed);
-  if (action.verdict === 'allow' && record(deps, action, 'passed')) {
-    decided(true);
-    return void passOn(frame, { evaluatedPath: placeOf(method, action) });
+  if (action.verdict === 'allow') {
+    if (record(deps, action, 'passed')) {
+      decided(true);
+      return void passOn(frame, { evaluatedPath: placeOf(method, action) });
+    }
+    action = look(textOf(asking)); // the policy may deny what cannot be recorded
   }
   if (action.verdict === 'deny' || !session || !queue || queue.isCancelled) {
     record(deps, action, 'refused', action.by, 'deny');

@@ -49,7 +49,7 @@ export function mcpCall(deps: EnforcementDeps, asking: Asking): void {
   }
   const look = (request: Buffer | string) =>
     evaluate(deps, surfaceOf(asking), request, (place) => mcpAction(place, { server, tool: name, args }));
-  const action = look(textOf(asking));
+  let action = look(textOf(asking));
   if (deps.isObserving) {
     record(deps, action, 'passed');
     return void passOn(frame);
@@ -58,9 +58,12 @@ export function mcpCall(deps: EnforcementDeps, asking: Asking): void {
   const isLeftOpen = action.verdict === 'ask' && action.decision.rule === undefined;
   const session = asking.session ?? [...agent.sessions.values()].at(-1);
   const decided = (isAllowed: boolean) => session && stateOf(session).decided.note(session, action.asked, isAllowed);
-  if ((action.verdict === 'allow' || isLeftOpen) && record(deps, action, 'passed')) {
-    decided(true);
-    return void passOn(frame);
+  if (action.verdict === 'allow' || isLeftOpen) {
+    if (record(deps, action, 'passed')) {
+      decided(true);
+      return void passOn(frame);
+    }
+    action = look(textOf(asking)); // the policy may deny what cannot be recorded
   }
   const idText = idOf(asking);
   // An error of the tool, not of the transport: the outer request succeeded.
@@ -110,10 +113,11 @@ export function refusesServers(deps: EnforcementDeps, agent: Agent, paramsText: 
     }
     const ask = requestOf(server, typeof cwd === 'string' ? cwd : undefined);
     if (!ask) continue;
-    const action = evaluate(deps, about, JSON.stringify(server), ask);
-    const isDenied = action.verdict === 'deny';
-    record(deps, action, isDenied && !deps.isObserving ? 'refused' : 'passed');
-    if (!isDenied || deps.isObserving) continue;
+    const look = () => evaluate(deps, about, JSON.stringify(server), ask);
+    let action = look();
+    const isRecorded = record(deps, action, action.verdict === 'deny' && !deps.isObserving ? 'refused' : 'passed');
+    if (!isRecorded) action = look(); // the policy may deny what cannot be recorded
+    if (action.verdict !== 'deny' || deps.isObserving) continue;
     return failure('SERVER_DENIED', [String(server?.name), agent.name, action.decision.why], { rule: action.decision.rule?.id });
   }
   return undefined;

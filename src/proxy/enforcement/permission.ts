@@ -62,7 +62,7 @@ export function permission(deps: EnforcementDeps, asking: Asking): void {
     const byTool = evaluateTool(deps, surfaceOf(asking), request, tool);
     return isHarmless(byTool, tool) ? { ...byTool, verdict: 'allow' } : byTool;
   };
-  const action = look(textOf(asking));
+  let action = look(textOf(asking));
   const call = known && { id: toolCallId as string, known };
   if (known) known.requested = requestOf(action.asked, toolCall, frame.end - frame.start, deps.isObserving);
   if (deps.isObserving) {
@@ -79,6 +79,7 @@ export function permission(deps: EnforcementDeps, asking: Asking): void {
     answered(true);
     return agent.succeed(idOf(asking), selected(toAllow));
   }
+  if (toAllow) action = look(textOf(asking)); // the policy may deny what cannot be recorded
   if (action.verdict === 'deny') {
     answered(false);
     reportRefusal(deps, action, { shown: shownIn(toolCall), ...(call && { call }) });
@@ -175,11 +176,17 @@ function putToUser(
       refused(now, now.by);
       return denied(deps, now, idText, options);
     }
+    const instead = onceInstead(options, chosen);
+    const written = write(deps, action, { option: instead.optionId, by, verdict: 'ask', answer: chosen.kind });
+    const late = isAllowed && !written.isWritten ? again() : undefined;
+    if (late?.verdict === 'deny') {
+      answered(false);
+      refused(late, late.by);
+      return denied(deps, late, idText, options);
+    }
     answered(isAllowed);
     // What the label says counts, where it says something else than the kind.
     if (isPlain || !isAllowed) remember(deps, action, chosen.kind);
-    const instead = onceInstead(options, chosen);
-    const written = write(deps, action, { option: instead.optionId, by, verdict: 'ask', answer: chosen.kind });
     if (isPlain && written.isWritten) allowed({ seq: written.seq, by });
     agent.succeed(idText, selected(instead, _meta));
   }

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { configJsonSchema } from '../../src/config/schema.ts';
-import { type Schema, withTables } from './key-tables.ts';
 import { createSandbox } from './sandbox.ts';
 
 const shipped = (name: string) => path.join(path.dirname(fileURLToPath(import.meta.url)), '..', '..', 'config', name);
@@ -14,14 +13,6 @@ test('the JSON Schema equals the generated one', () => {
   const text = `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
   if (process.env.UPDATE_SCHEMA === '1') writeFileSync(file, text);
   expect(readFileSync(file, 'utf8'), 'stale; run: UPDATE_SCHEMA=1 npx vitest run test/config/shipped-files.test.ts').toBe(text);
-});
-
-test('the tables of docs/configuration.md match the schema', () => {
-  const file = path.join(shipped('.'), '..', 'docs', 'configuration.md');
-  const now = readFileSync(file, 'utf8');
-  const wanted = withTables(now, configJsonSchema() as Schema);
-  if (process.env.UPDATE_SCHEMA === '1') writeFileSync(file, wanted);
-  expect(readFileSync(file, 'utf8'), 'stale; run: UPDATE_SCHEMA=1 npx vitest run test/config/shipped-files.test.ts').toBe(wanted);
 });
 
 test('the JSON Schema accepts valid agent names, and no key that this version refuses', () => {

@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { createHome } from '../cli/command.ts';
-import { allCommands } from '../cli/command-tree.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -67,14 +66,4 @@ test('the configuration in the README is valid', async () => {
   const { code, stdout } = await home.run(['config', 'validate', home.write('readme.jsonc', example)]);
   expect(code).toBe(0);
   expect(stdout).toContain('agents: claude (default), gemini');
-});
-
-test('docs/commands.md lists every command and no others', () => {
-  const named = [...read('docs/commands.md').matchAll(/^\| `switchboard ([a-z ]+?)(?: [[A-Z…].*?)?` \|/gm)].map(([, words = '']) => words);
-  expect(named).toContain('config trust');
-  const doing = allCommands().filter(({ command, words }) => words.length > 0 && command.commands.length === 0);
-  // These also do something without a command below them.
-  expect(named.filter((words) => !['mcp', 'auth', 'serve', 'host'].includes(words)).sort()).toEqual(
-    doing.map(({ words }) => words.join(' ')).sort(),
-  );
 });

@@ -3,13 +3,12 @@ import { expect, test } from 'vitest';
 import { frontPages, pages, proseOf, textOf } from './pages.ts';
 
 // Lower these when pages get shorter. Before you raise one, cut something that no reader misses.
-const MOST_IN_DOCS = 31_800;
+const MOST_IN_DOCS = 34_000;
 const MOST_IN_README = 700;
 
-/** Words of a page, code included. Tables that are made from the schema do not count. */
+/** Words of a page: code and generated tables count, too. */
 const wordsIn = (file: string) =>
   textOf(file)
-    .replace(/<!-- keys: .*?<!-- end of keys -->/gs, '')
     .split(/\s+/)
     .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 

@@ -13,14 +13,10 @@ export type Schema = {
   readonly items?: Schema;
 };
 
-const MARKED = /(<!-- keys: (\S+) -->\n).*?(<!-- end of keys -->)/gs;
-
-/** The document with each marked table generated from the current schema. */
-export function withTables(document: string, schema: Schema): string {
-  return document.replaceAll(MARKED, (_, begin: string, where: string, end: string) => {
-    const rows = where === 'top' ? rowsOf(schema, false) : rowsOf(at(schema, where.split('.')), true);
-    return `${begin}\n| key | values | default | meaning |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n\n${end}`;
-  });
+/** The table of the keys at a place; `top` is the file itself. */
+export function keyTable(schema: Schema, where: string): string {
+  const rows = where === 'top' ? rowsOf(schema, false) : rowsOf(at(schema, where.split('.')), true);
+  return ['| key | values | default | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }
 
 /** `agent_servers.NAME`: a word in capitals stands for any key; `routes[]` is an element of a list. */

@@ -7,6 +7,9 @@ type Token = { readonly kind: string | undefined; readonly text: string };
 const { tokensOf }: { tokensOf: (text: string, language: string) => readonly Token[] | undefined } = await import(
   path.resolve(import.meta.dirname, '../../console/components/changes/colours.ts')
 );
+const { piecesOf }: { piecesOf: (tokens: readonly Token[]) => readonly (readonly Token[])[] } = await import(
+  path.resolve(import.meta.dirname, '../../console/components/changes/code.tsx')
+);
 const LANGUAGES = ['ts', 'rust', 'python', 'sh', 'yaml', 'sql', 'html', 'css'];
 
 test.each([
@@ -47,3 +50,18 @@ test.each(['a', '"', "'", '`', '/*', '//', '#', '--', '<!--', '"""', '\\', '"\\'
     for (const language of LANGUAGES) expect((tokensOf(text, language) ?? []).map((token) => token.text).join('')).toBe(text);
   },
 );
+
+test('long code is drawn in pieces of whole lines, which join to all of it and stay as they are while more arrives', () => {
+  const lines = Array.from({ length: 400 }, (_, n) =>
+    n % 50 === 49 ? '\n/* a comment\n\n over lines */\n' : `const line${n} = "text";\n`,
+  );
+  const text = lines.join('');
+  const pieces = (until: number) => piecesOf(tokensOf(text.slice(0, until), 'ts') ?? []);
+  const texts = (until: number) => pieces(until).map((piece) => piece.map((token) => token.text).join(''));
+  const all = texts(text.length);
+  expect(all.join('')).toBe(text);
+  expect(all.length).toBeGreaterThan(2);
+  // As a block, a piece ends its last line by itself; an empty line at its end would be lost.
+  for (const piece of all.slice(0, -1)) expect(piece).toMatch(/[^\n]\n$/);
+  for (let until = 1; until <= text.length; until += 97) expect(all.slice(0, texts(until).length - 1)).toEqual(texts(until).slice(0, -1));
+});

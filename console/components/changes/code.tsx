@@ -1,13 +1,16 @@
 // Highlighted code. The highlighter loads on first use; until then the code is plain.
 import { signal } from '@preact/signals';
-import type { ComponentChildren, VNode } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { Component, type ComponentChildren, type VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Token } from './colours.ts';
 
 type Painter = typeof import('./colours.ts').tokensOf;
 const painter = signal<Painter | undefined>(undefined);
 let isRequested = false;
 /** Longer texts are not highlighted. */
 const MAX_CHARACTERS = 60_000;
+/** A piece is at least this long. */
+const PIECE_CHARACTERS = 3000;
 
 export function fetchPainter(): void {
   if (isRequested) return;
@@ -22,16 +25,81 @@ export function fetchPainter(): void {
   );
 }
 
+/** Code in pieces of whole lines: while the text grows, only the last piece is read, drawn and laid out again. */
 export function Code({ text, language }: { readonly text: string; readonly language: string }): VNode {
+  const paint = text.length > MAX_CHARACTERS ? undefined : painter.value;
+  const drawn = useRef<Drawn>(NOTHING);
   useEffect(() => {
     if (language !== '') fetchPainter();
   }, [language]);
-  return <>{painted(text, language)}</>;
+  drawn.current = drawMore(drawn.current, text, language, paint);
+  return (
+    <>
+      {drawn.current.pieces.map((tokens, index) => (
+        <Piece key={index} tokens={tokens} />
+      ))}
+    </>
+  );
 }
+
+type Tokens = readonly Token[];
+/** All pieces; the last may still change. `settled` is the number of characters before it. */
+type Drawn = {
+  readonly text: string;
+  readonly language: string;
+  readonly paint: Painter | undefined;
+  readonly settled: number;
+  readonly pieces: readonly Tokens[];
+};
+const NOTHING: Drawn = { text: '', language: '', paint: undefined, settled: 0, pieces: [] };
+
+function drawMore(before: Drawn, text: string, language: string, paint: Painter | undefined): Drawn {
+  if (before.text === text && before.paint === paint && before.language === language) return before;
+  const goesOn = before.paint === paint && before.language === language && text.startsWith(before.text.slice(0, before.settled));
+  const kept = goesOn ? before : NOTHING;
+  const rest = text.slice(kept.settled);
+  const pieces = piecesOf(paint?.(rest, language) ?? [{ kind: undefined, text: rest }]);
+  const last = pieces.at(-1) ?? [];
+  const settled = text.length - last.reduce((sum, token) => sum + token.text.length, 0);
+  return { text, language, paint, settled, pieces: [...kept.pieces.slice(0, -1), ...pieces] };
+}
+
+/** Cuts behind line ends that are in no token. A piece shows as a block, which ends its last line: an empty line at the end would be lost. */
+export function piecesOf(tokens: Tokens): readonly Tokens[] {
+  const pieces: Token[][] = [[]];
+  let length = 0;
+  for (const [index, token] of tokens.entries()) {
+    let { text } = token;
+    while (token.kind === undefined && length + text.length > PIECE_CHARACTERS) {
+      const found = /\S[^\S\n]*\n/.exec(text.slice(Math.max(0, PIECE_CHARACTERS - length)));
+      if (!found) break;
+      const end = Math.max(0, PIECE_CHARACTERS - length) + found.index + found[0].length;
+      if (end === text.length && index === tokens.length - 1) break; // nothing follows yet
+      pieces.at(-1)?.push({ kind: undefined, text: text.slice(0, end) });
+      pieces.push([]);
+      text = text.slice(end);
+      length = 0;
+    }
+    if (text !== '') pieces.at(-1)?.push({ kind: token.kind, text });
+    length += text.length;
+  }
+  return pieces;
+}
+
+class Piece extends Component<{ readonly tokens: Tokens }> {
+  override shouldComponentUpdate(next: { readonly tokens: Tokens }): boolean {
+    return next.tokens !== this.props.tokens;
+  }
+  override render(): ComponentChildren {
+    return <span class="piece">{colouredOf(this.props.tokens)}</span>;
+  }
+}
+
+const colouredOf = (tokens: Tokens): ComponentChildren =>
+  tokens.map(({ kind, text }) => (kind === undefined ? text : <span class={`tok-${kind}`}>{text}</span>));
 
 /** Reads a signal, so the caller renders again once the highlighter has loaded. */
 export function painted(text: string, language: string): ComponentChildren {
   const tokens = text.length > MAX_CHARACTERS ? undefined : painter.value?.(text, language);
-  if (!tokens) return text;
-  return tokens.map(({ kind, text: part }) => (kind === undefined ? part : <span class={`tok-${kind}`}>{part}</span>));
+  return tokens ? colouredOf(tokens) : text;
 }

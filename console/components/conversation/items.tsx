@@ -12,17 +12,34 @@ import { Problem } from '../controls/problem.tsx';
 import { Compaction, Note, Plan, Subagent, Unknown } from './asides.tsx';
 import { Raw } from './content.tsx';
 import { Message } from './message.tsx';
+import { entriesIn, type Part } from './part.ts';
 import { Tool } from './tool.tsx';
 
 type Of<Kind extends Item['kind']> = Extract<Item, { kind: Kind }>;
 
-export function Items({ shown, cwd }: { readonly shown: Shown; readonly cwd: string }): VNode {
-  void shown.list.value; // render when the list grows
+type Props = {
+  readonly shown: Shown;
+  readonly cwd: string;
+  readonly part: Part;
+  readonly showEarlier: () => void;
+};
+
+export function Items({ shown, cwd, part, showEarlier }: Props): VNode {
   const { items, dropped } = shown.conversation;
+  const drawn = entriesIn(shown.conversation, part);
+  const earlier = items.indexOf(drawn[0] as Item);
   return (
     <>
-      {dropped > 0 && <p class="quiet-text centred">{dropped} earlier entries are only in the transcript.</p>}
-      {items.map((item) => (
+      {earlier > 0 ? (
+        <p class="centred">
+          <button type="button" class="quiet" onClick={showEarlier}>
+            Show earlier entries ({earlier})
+          </button>
+        </p>
+      ) : (
+        dropped > 0 && <p class="quiet-text centred">{dropped} earlier entries are only in the transcript.</p>
+      )}
+      {drawn.map((item) => (
         <div class="item" key={item.id} data-item={item.id}>
           <One item={item} shown={shown} cwd={cwd} />
         </div>

@@ -172,10 +172,10 @@ test('a state directory that cannot be written is a problem', async () => {
 test('an audit log that was tampered with is a problem', async () => {
   const home = createHome();
   const state = path.join(home.home, 'state');
-  home.write(path.join(state, 'audit.jsonl'), 'not a line of ours\n');
+  home.write(path.join(state, 'audit.jsonl'), 'not a line of the log\n');
   for (const name of ['audit.jsonl', '']) chmodSync(path.join(state, name), 0o700);
   const { code, find } = await examine(home, [], { SWITCHBOARD_HOME: state });
   expect(code).toBe(8);
   expect(find('state.audit')).toMatchObject([{ status: 'problem', next: 'switchboard audit verify' }]);
-  expect(readFileSync(path.join(state, 'audit.jsonl'), 'utf8')).toBe('not a line of ours\n');
+  expect(readFileSync(path.join(state, 'audit.jsonl'), 'utf8')).toBe('not a line of the log\n');
 });

@@ -93,9 +93,9 @@ test('two clients of the SDK and the console share a session: same updates, one 
     mime.sendText(id, `Chosen: ${outcome.optionId}.`);
     return { stopReason: 'end_turn' };
   });
-  await first.send(sessionId, 'before anybody looks');
+  await first.send(sessionId, 'before a page looks');
   const page = await here.open(`#/session/${encodeURIComponent(sessionId)}`);
-  await expect.poll(() => messages(page)).toEqual(['before anybody looks', 'heard: before anybody looks']);
+  await expect.poll(() => messages(page)).toEqual(['before a page looks', 'heard: before a page looks']);
   const turn = first.send(sessionId, 'ask');
   await page.getByLabel('The agent is working').waitFor();
   await expect.poll(() => [first.asked.length, second.asked.length]).toEqual([1, 1]);

@@ -1,4 +1,4 @@
-// The network breaks, or a program is killed, in every state of a turn. The turn goes on, and whoever comes back misses nothing.
+// The network breaks, or a program is killed, in every state of a turn. The turn goes on, and a client that comes back misses nothing.
 import { expect } from 'vitest';
 import { connectSocket, createToken, type Daemon, type SocketClient, startDaemon } from './daemon.ts';
 import { type Client, hello, type Json, open, prompt, type ScriptedAgent, type Stage, SWITCHBOARD, test, UNANSWERED } from './harness.ts';

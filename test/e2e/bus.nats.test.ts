@@ -99,8 +99,8 @@ describe('when something is lost', () => {
     await client.until((msg) => JSON.stringify(msg).includes('5 of'));
     await server.restart();
     expect((await running).result.stopReason).toBe('end_turn');
-    const said = client.agentText(id);
-    expect(said).toBe(`${Array.from({ length: 80 }, (_, k) => `${k + 1} of 80\n`).join('')}Done.`);
+    const answer = client.agentText(id);
+    expect(answer).toBe(`${Array.from({ length: 80 }, (_, k) => `${k + 1} of 80\n`).join('')}Done.`);
     await client.close();
   });
 

@@ -68,7 +68,7 @@ export type AttachablePeer = Peer & {
   push(chunk: Buffer): void;
 };
 
-/** Only guards against waiting for ever: no passing test waits this long without a byte. */
+/** Only guards against waiting without end: no passing test waits this long without a byte. */
 const PATIENCE_MS = 25_000;
 
 type Waiter = { readonly look: (seen: Seen) => void; readonly fail: (why: string) => void; readonly patience: NodeJS.Timeout };

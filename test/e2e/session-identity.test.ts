@@ -1,4 +1,4 @@
-// Agents that number their sessions per process: every session has an id and a record of its own, for ever.
+// Agents that number their sessions per process: every session has an id and a record of its own.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, vi } from 'vitest';

@@ -203,7 +203,7 @@ test('a new process lists at once what it has recorded, marked, and the agents t
   await prompt(first, id, 'hello');
   await first.close();
 
-  // As opencode and qwen: the agent starts for longer than anybody wants to wait for a list.
+  // As opencode and qwen: the agent starts for longer than a user waits for a list.
   let start = () => {};
   const started = new Promise<void>((resolve) => (start = resolve));
   left.on('initialize', async () => {

@@ -1,4 +1,4 @@
-// Sessions that are being opened, loaded, moved, recovered or closed: each keeps its id and its order, and nobody waits for ever.
+// Sessions that are being opened, loaded, moved, recovered or closed: each keeps its id and its order, and no frame waits without end.
 import { describe, expect } from 'vitest';
 import { type Client, type Json, open, prompt, type ScriptedAgent, type Stage, testAtOnce as test, UNANSWERED } from './harness.ts';
 

@@ -104,7 +104,7 @@ test('cancelling a turn cancels the delegated turn', async ({ stage }) => {
   const helper = stage.agent('helper', { turn: () => UNANSWERED });
   const client = await connect(stage, { asker: mcpAgent('stdio', 'asker'), helper });
   const { id } = await open(client, stage.cwd, 'asker');
-  const answer = prompt(client, id, 'call delegate {"agent":"helper","prompt":"for ever"}');
+  const answer = prompt(client, id, 'call delegate {"agent":"helper","prompt":"endless"}');
   const asked = await helper.got('session/prompt');
   client.notify('session/cancel', { sessionId: id });
   const { sessionId } = (await helper.got('session/cancel')).msg.params;

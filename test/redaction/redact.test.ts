@@ -38,8 +38,8 @@ test("a value from an agent's env stays known, however many secrets are learned 
 });
 
 test('in our own environment only variables with the name of a secret count', () => {
-  const redact = createRedactor({}, { MY_TOKEN: 'tok-12345678', HOME: '/home/somebody', EMPTY: undefined });
-  expect(redact('tok-12345678 in /home/somebody')).toBe('[redacted:MY_TOKEN] in /home/somebody');
+  const redact = createRedactor({}, { MY_TOKEN: 'tok-12345678', HOME: '/home/someone', EMPTY: undefined });
+  expect(redact('tok-12345678 in /home/someone')).toBe('[redacted:MY_TOKEN] in /home/someone');
 });
 
 // Built at run time, so that secret scanners do not report this file.

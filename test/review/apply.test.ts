@@ -1,4 +1,4 @@
-// Applying changes while somebody replaces files and directories: nothing outside changes, and nothing is overwritten unseen.
+// Applying changes while another program replaces files and directories: nothing outside changes, and nothing is overwritten unseen.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {

@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { type Scene, type SceneOptions, scene, write } from '../sandbox/support.ts';
+import { openSandboxSession, type SandboxSession, type SandboxSessionOptions, write } from '../sandbox/support.ts';
 
 const BIN = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
 const NOBODY = 65_534;
 
-const open = (options: SceneOptions = {}) =>
-  scene({
+const open = (options: SandboxSessionOptions = {}) =>
+  openSandboxSession({
     sandbox: 'review',
     ...options,
     prepare(places) {
@@ -21,7 +21,7 @@ const open = (options: SceneOptions = {}) =>
     },
   });
 
-function changes(it: Scene, ...args: string[]) {
+function changes(it: SandboxSession, ...args: string[]) {
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
     [BIN, 'changes', ...args, '--config', path.join(it.base, 'config.jsonc')],
@@ -34,7 +34,7 @@ function changes(it: Scene, ...args: string[]) {
   );
   return { stdout, stderr, status };
 }
-async function killed(it: Scene): Promise<void> {
+async function killed(it: SandboxSession): Promise<void> {
   const exited = once(it.child, 'exit');
   it.child.kill('SIGKILL');
   await exited;
@@ -44,9 +44,9 @@ async function killed(it: Scene): Promise<void> {
       .filter((line) => line.includes(it.base));
   await expect.poll(processes).toEqual([]);
 }
-const read = (it: Scene, name: string): string => readFileSync(path.join(it.project, name), 'utf8');
-const layers = (it: Scene): readonly string[] => readdirSync(path.join(it.state, 'layers'));
-const names = (it: Scene): readonly string[] => readdirSync(it.project).sort();
+const read = (it: SandboxSession, name: string): string => readFileSync(path.join(it.project, name), 'utf8');
+const layers = (it: SandboxSession): readonly string[] => readdirSync(path.join(it.state, 'layers'));
+const names = (it: SandboxSession): readonly string[] => readdirSync(it.project).sort();
 
 test('after SIGKILL in a turn, the command line lists, shows, applies and drops its changes', async () => {
   await using it = await open();

@@ -3,18 +3,18 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, linkSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { type Message, type Scene, type SceneOptions, scene, write } from '../sandbox/support.ts';
+import { type Message, openSandboxSession, type SandboxSession, type SandboxSessionOptions, write } from '../sandbox/support.ts';
 
 const POLICY = { version: 1, default: 'ask', allow: [{ id: 'all', action: ['edit', 'delete'], path: '$cwd/**' }] };
 const choose = (optionId: string) => () => ({ result: { outcome: { outcome: 'selected', optionId } } });
-const asked = (it: Scene): readonly Message[] => it.seen.filter(({ method }) => method === 'session/request_permission');
-const notices = (it: Scene): string =>
+const asked = (it: SandboxSession): readonly Message[] => it.seen.filter(({ method }) => method === 'session/request_permission');
+const notices = (it: SandboxSession): string =>
   JSON.stringify(it.seen.filter(({ params }) => params?.update?.sessionUpdate === 'agent_thought_chunk'));
 const listIn = (message: Message | undefined): string => message?.params.toolCall.content[0].content.text;
 
 export function hostileSuite({ asRoot }: { readonly asRoot: boolean }): void {
-  const open = (prepare?: SceneOptions['prepare']) =>
-    scene({
+  const open = (prepare?: SandboxSessionOptions['prepare']) =>
+    openSandboxSession({
       ...{ sandbox: 'review', policy: POLICY, asRoot },
       prepare(places) {
         write(path.join(places.project, 'dir/a.txt'), 'a\n');
@@ -23,8 +23,8 @@ export function hostileSuite({ asRoot }: { readonly asRoot: boolean }): void {
         prepare?.(places);
       },
     });
-  const at = (it: Scene, name: string): string => path.join(it.project, name);
-  const untouched = (it: Scene): void => {
+  const at = (it: SandboxSession, name: string): string => path.join(it.project, name);
+  const untouched = (it: SandboxSession): void => {
     expect(readFileSync(path.join(it.home, '.bashrc'), 'utf8')).toBe('as it was\n');
     expect(readdirSync(path.join(it.home, 'secret'))).toEqual(['a.txt']);
   };

@@ -2,17 +2,17 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { type Message, type Scene, type SceneOptions, scene, write } from '../sandbox/support.ts';
+import { type Message, openSandboxSession, type SandboxSession, type SandboxSessionOptions, write } from '../sandbox/support.ts';
 
-const notices = (it: Scene): string =>
+const notices = (it: SandboxSession): string =>
   JSON.stringify(it.seen.filter(({ params }) => params?.update?.sessionUpdate === 'agent_thought_chunk'));
-const asked = (it: Scene): readonly Message[] => it.seen.filter(({ method }) => method === 'session/request_permission');
+const asked = (it: SandboxSession): readonly Message[] => it.seen.filter(({ method }) => method === 'session/request_permission');
 const choose = (optionId: string) => () => ({ result: { outcome: { outcome: 'selected', optionId } } });
-const at = (it: Scene, name: string): string => path.join(it.project, name);
-const read = (it: Scene, name: string): string => readFileSync(at(it, name), 'utf8');
+const at = (it: SandboxSession, name: string): string => path.join(it.project, name);
+const read = (it: SandboxSession, name: string): string => readFileSync(at(it, name), 'utf8');
 
-const project = (options: SceneOptions = {}) =>
-  scene({
+const project = (options: SandboxSessionOptions = {}) =>
+  openSandboxSession({
     sandbox: 'review',
     ...options,
     prepare(places) {

@@ -2,9 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { attackScene, ATTACKS as BASIC, CANARY, everydayAt } from './attacks.ts';
+import { ATTACKS as BASIC, CANARY, everydayAt, openAttackedSession } from './attacks.ts';
 import { ESCAPES } from './escapes.ts';
-import { scene, write } from './support.ts';
+import { openSandboxSession, write } from './support.ts';
 
 const ATTACKS = [...BASIC, ...ESCAPES];
 
@@ -16,7 +16,7 @@ const processesWith = (text: string): readonly string[] =>
 export function attackSuite({ asRoot }: { readonly asRoot: boolean }): void {
   describe.each(['read-only', 'workspace', 'review'] as const)('at %s', (level) => {
     test(`${ATTACKS.length} hostile acts fail`, async () => {
-      await using it = await attackScene(level, { asRoot });
+      await using it = await openAttackedSession(level, { asRoot });
       const worked: string[] = [];
       for (const attack of ATTACKS) {
         const output = await it.run(attack.script(it, it.bait));
@@ -26,7 +26,7 @@ export function attackSuite({ asRoot }: { readonly asRoot: boolean }): void {
     });
 
     test('ten everyday acts work', async () => {
-      await using it = await attackScene(level, { asRoot });
+      await using it = await openAttackedSession(level, { asRoot });
       it.answer = ({ method }) =>
         method === 'session/request_permission' ? { result: { outcome: { outcome: 'selected', optionId: 'apply' } } } : undefined;
       const failed: string[] = [];
@@ -45,7 +45,7 @@ export function attackSuite({ asRoot }: { readonly asRoot: boolean }): void {
   });
 
   test('links that one session leaves behind open nothing to the next', async () => {
-    await using it = await scene({
+    await using it = await openSandboxSession({
       asRoot,
       sandbox: { level: 'workspace', network: 'none', write: ['extra', 'dist'], sockets: ['own.sock'], state: ['~/.mine', '~/.mine/sub'] },
       prepare({ base, project, home }) {
@@ -70,7 +70,7 @@ export function attackSuite({ asRoot }: { readonly asRoot: boolean }): void {
   });
 
   test('without a sandbox the same acts succeed', async () => {
-    await using it = await attackScene('workspace', { asRoot, sandbox: { level: 'off' } });
+    await using it = await openAttackedSession('workspace', { asRoot, sandbox: { level: 'off' } });
     const harmless = [
       'reads a denied file',
       'reads an SSH key',
@@ -85,7 +85,7 @@ export function attackSuite({ asRoot }: { readonly asRoot: boolean }): void {
   });
 
   test.each(['workspace', 'review'] as const)('after SIGKILL at %s nothing runs and nothing is left in the project', async (level) => {
-    await using it = await attackScene(level, { asRoot });
+    await using it = await openAttackedSession(level, { asRoot });
     await it.run('setsid sh -c "sleep 47114711" >/dev/null 2>&1 &');
     const before = readdirSync(it.project).sort();
     expect(processesWith('sleep 47114711').length).toBeGreaterThan(0);

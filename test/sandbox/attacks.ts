@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
-import { type Scene, type SceneOptions, scene, write } from './support.ts';
+import { openSandboxSession, type SandboxSession, type SandboxSessionOptions, write } from './support.ts';
 
 export const CANARY = 'canary-4711';
 
@@ -12,11 +12,11 @@ export type Bait = { readonly port: number; readonly socket: string; connections
 
 export type Attack = {
   readonly name: string;
-  readonly script: (it: Scene, bait: Bait) => string;
-  readonly worked: (it: Scene, output: string, bait: Bait) => boolean;
+  readonly script: (it: SandboxSession, bait: Bait) => string;
+  readonly worked: (it: SandboxSession, output: string, bait: Bait) => boolean;
 };
 
-export const leaks = (name: string, script: (it: Scene) => string): Attack => ({
+export const leaks = (name: string, script: (it: SandboxSession) => string): Attack => ({
   name,
   script,
   worked: (_, output) => output.includes(CANARY),
@@ -42,7 +42,7 @@ const SECRETS = [
   'project/server.pem',
 ];
 
-export const changes = (name: string, script: (it: Scene) => string, files: readonly string[] = Object.keys(FILES)): Attack => ({
+export const changes = (name: string, script: (it: SandboxSession) => string, files: readonly string[] = Object.keys(FILES)): Attack => ({
   name,
   script,
   worked: ({ base }) =>
@@ -51,7 +51,7 @@ export const changes = (name: string, script: (it: Scene) => string, files: read
       return !existsSync(at) || lstatSync(at).isSymbolicLink() || (FILES[file] !== undefined && readFileSync(at, 'utf8') !== FILES[file]);
     }),
 });
-export const creates = (name: string, script: (it: Scene) => string, file: (it: Scene) => string): Attack => ({
+export const creates = (name: string, script: (it: SandboxSession) => string, file: (it: SandboxSession) => string): Attack => ({
   name,
   script,
   worked: (it) => existsSync(file(it)),
@@ -281,7 +281,10 @@ export type Level = 'read-only' | 'workspace' | 'review';
 /** At `review` the same as at `workspace`. */
 export const everydayAt = (level: Level): Readonly<Record<string, string>> => EVERYDAY_AT[level === 'review' ? 'workspace' : level];
 
-export async function attackScene(level: Level, options: SceneOptions = {}): Promise<Scene & AsyncDisposable & { readonly bait: Bait }> {
+export async function openAttackedSession(
+  level: Level,
+  options: SandboxSessionOptions = {},
+): Promise<SandboxSession & AsyncDisposable & { readonly bait: Bait }> {
   const servers: Server[] = [];
   let connections = 0;
   const listen = (at: object): Promise<Server> =>
@@ -296,7 +299,7 @@ export async function attackScene(level: Level, options: SceneOptions = {}): Pro
     });
   const port = ((await listen({ port: 0, host: '127.0.0.1' })).address() as { port: number }).port;
   let socket = '';
-  const it = await scene({
+  const it = await openSandboxSession({
     ...options,
     sandbox: { level, network: 'listed', ...(options.sandbox as object) },
     policy: {

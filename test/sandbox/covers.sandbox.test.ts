@@ -2,7 +2,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { type Scene, scene, write } from './support.ts';
+import { openSandboxSession, type SandboxSession, write } from './support.ts';
 
 const POLICY = { version: 1, default: 'allow', deny: [{ id: 'env', path: '**/.env' }] };
 
@@ -11,11 +11,11 @@ function saveAtomically(file: string, text: string): void {
   writeFileSync(`${file}.new`, text);
   renameSync(`${file}.new`, file);
 }
-const notices = (it: Scene): string =>
+const notices = (it: SandboxSession): string =>
   JSON.stringify(it.seen.filter(({ params }) => params?.update?.sessionUpdate === 'agent_thought_chunk'));
 
 test('a covered file that is replaced between turns is covered again before the next turn, and that is said', async () => {
-  await using it = await scene({
+  await using it = await openSandboxSession({
     sandbox: 'workspace',
     policy: POLICY,
     prepare: ({ project }) => write(path.join(project, '.env'), 'canary'),
@@ -27,7 +27,7 @@ test('a covered file that is replaced between turns is covered again before the 
 });
 
 test('a covered file that is replaced during a turn is reported at its end and covered again', async () => {
-  await using it = await scene({
+  await using it = await openSandboxSession({
     sandbox: 'workspace',
     policy: POLICY,
     prepare: ({ project }) => write(path.join(project, '.env'), 'canary'),
@@ -42,13 +42,13 @@ test('a covered file that is replaced during a turn is reported at its end and c
 });
 
 test('a protected file that did not exist is reported once it is created, and read-only from the next turn on', async () => {
-  await using it = await scene({ sandbox: 'workspace' });
+  await using it = await openSandboxSession({ sandbox: 'workspace' });
   await it.run('mkdir .vscode && echo 1 > .vscode/tasks.json');
   await expect.poll(() => notices(it)).toMatch(/did not cover all files.*\.vscode/);
   expect(await it.run('echo 2 > .vscode/tasks.json')).toMatch(/Read-only/);
 });
 
-const exists = (it: Scene, name: string): boolean => {
+const exists = (it: SandboxSession, name: string): boolean => {
   try {
     renameSync(path.join(it.project, name), path.join(it.project, `${name}.seen`));
     return true;
@@ -58,7 +58,7 @@ const exists = (it: Scene, name: string): boolean => {
 };
 
 test('a terminal that switchboard serves to a contained agent is contained, too', async () => {
-  await using it = await scene({
+  await using it = await openSandboxSession({
     sandbox: { level: 'workspace', hide: ['.env'] },
     config: { workspace: 'serve-missing' },
     agentArgs: ['--terminals'],
@@ -71,7 +71,10 @@ test('a terminal that switchboard serves to a contained agent is contained, too'
 });
 
 test('a write that failed without a reason is explained in the session', async () => {
-  await using it = await scene({ sandbox: 'workspace', prepare: ({ project }) => write(path.join(project, 'package.json'), '{}') });
+  await using it = await openSandboxSession({
+    sandbox: 'workspace',
+    prepare: ({ project }) => write(path.join(project, 'package.json'), '{}'),
+  });
   await it.run(`fail ${it.project}/package.json`);
   expect(notices(it)).toMatch(/The sandbox refused this.*package\.json: read-only \(it makes programs run something\)/);
 });

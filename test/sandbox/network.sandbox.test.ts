@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Message, scene } from './support.ts';
+import { type Message, openSandboxSession } from './support.ts';
 
 async function model(): Promise<Server & AsyncDisposable & { readonly port: number }> {
   const server = createServer((_, response) => response.end('from the model'));
@@ -23,19 +23,19 @@ const connectTo = (host: string): string =>
 
 test.each(['listed', 'none'])('with network %s only listed ports of this machine can be reached', async (network) => {
   await using local = await model();
-  await using it = await scene({ sandbox: { level: 'workspace', network, hosts: [`localhost:${local.port}`] } });
+  await using it = await openSandboxSession({ sandbox: { level: 'workspace', network, hosts: [`localhost:${local.port}`] } });
   expect(await it.run(get(`http://127.0.0.1:${local.port}/`))).toMatch(network === 'listed' ? /from the model/ : /ECONNREFUSED/);
 });
 
 test('the address of a model in the agent’s own environment is reachable', async () => {
   await using local = await model();
   const env = { MODEL_URL: `http://127.0.0.1:${local.port}/v1` };
-  await using it = await scene({ sandbox: { level: 'workspace', network: 'listed' }, agent: { env } });
+  await using it = await openSandboxSession({ sandbox: { level: 'workspace', network: 'listed' }, agent: { env } });
   expect(await it.run(get(`http://127.0.0.1:${local.port}/`))).toMatch(/from the model/);
 });
 
 test('a host that is not listed is refused, and the refusal is reported', async () => {
-  await using it = await scene({ sandbox: { level: 'workspace', network: 'listed', hosts: ['listed.invalid'] } });
+  await using it = await openSandboxSession({ sandbox: { level: 'workspace', network: 'listed', hosts: ['listed.invalid'] } });
   expect(await it.run(connectTo('other.invalid'))).toMatch(/403 Forbidden[\s\S]*not in the list/);
   expect(await it.run(connectTo('listed.invalid'))).toMatch(/listed.invalid cannot be found/);
   expect(it.stderr()).toMatch(/the sandbox refused agent "scripts" a connection to other.invalid:443/);
@@ -48,7 +48,7 @@ test('a policy that asks holds the connection while the user is asked, and the d
     ask: [{ id: 'net', action: 'fetch' }],
     agents: { '*': { sandbox: 'workspace', network: 'listed' } },
   };
-  await using it = await scene({ policy });
+  await using it = await openSandboxSession({ policy });
   const asked: Message[] = [];
   it.answer = (message) => {
     asked.push(message);
@@ -83,7 +83,7 @@ describe.each(['open', 'listed', 'none'])('with network %s', (network) => {
     ['http', ['--http'], CALL_HTTP],
     ['the shim', [], CALL_STDIO],
   ])('host tools can be reached over %s', async (_, agentArgs, script) => {
-    await using it = await scene({ sandbox: { level: 'workspace', network }, agentArgs });
+    await using it = await openSandboxSession({ sandbox: { level: 'workspace', network }, agentArgs });
     expect(await it.run(script)).toMatch(/"serverInfo"/);
   });
 });
@@ -94,7 +94,7 @@ test('an MCP server that switchboard starts is contained by the key for all', as
       const result = method === "initialize" ? { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "w", version: "1" } } : { tools: [{ name: out.join("-").toLowerCase(), inputSchema: { type: "object" } }] };
       console.log(JSON.stringify({ jsonrpc: "2.0", id, result })); });`;
   const list = CALL_HTTP.replace('method: "initialize"', 'method: "tools/list"');
-  await using it = await scene({
+  await using it = await openSandboxSession({
     agentArgs: ['--http'],
     config: {
       sandbox: 'workspace',

@@ -3,14 +3,14 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { scene, write } from './support.ts';
+import { openSandboxSession, write } from './support.ts';
 
 const BIN = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
 const LOGIN = path.resolve(import.meta.dirname, '../fixtures/requires-login.mjs');
 const NOBODY = 65_534;
 
 test('a terminal with a command that does not exist says so, and not what the sandbox prints', async () => {
-  await using it = await scene({ sandbox: 'workspace', config: { workspace: 'serve-missing' } });
+  await using it = await openSandboxSession({ sandbox: 'workspace', config: { workspace: 'serve-missing' } });
   expect(await it.run('terminal no-such-command')).toMatch(/the command "no-such-command" was not found\. There is no shell here/);
   expect(await it.run('terminal true')).toBe('started');
 });
@@ -25,7 +25,7 @@ fetch(server.url, { method: "POST", headers, body }).then((r) => r.text()).then(
 test.each(['workspace', 'review'])('a tool of host_tools.commands runs in the sandbox of the session’s agent, at %s', async (level) => {
   const script = 'echo x > ../outside; cat .env; echo fine > made';
   const tool = { name: 'build', description: 'Builds.', command: '/bin/sh', args: ['-c', script] };
-  await using it = await scene({
+  await using it = await openSandboxSession({
     ...{ sandbox: { level, hide: ['.env'] }, agentArgs: ['--http'], config: { host_tools: { commands: [tool] } } },
     prepare: ({ project }) => write(path.join(project, '.env'), 'canary'),
   });
@@ -48,7 +48,7 @@ test.each([
   ['browser', true],
   ['tty', false],
 ])('the login %s runs in the agent’s sandbox, which can write its state: %s', async (method, isState) => {
-  await using it = await scene({});
+  await using it = await openSandboxSession({});
   const own = path.join(it.home, 'own');
   mkdirSync(own);
   const sandbox = { level: 'workspace', ...(isState && { state: [`${own}/`] }) };

@@ -1,4 +1,4 @@
-// A project, a home and the built command with one contained agent that runs the scripts it is given.
+// A project, a home and a session of the built command with one contained agent that runs the scripts it is given.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -22,7 +22,7 @@ export type Message = {
 
 type Places = { readonly base: string; readonly project: string; readonly home: string; readonly state: string };
 
-export type Scene = Places & {
+export type SandboxSession = Places & {
   /** Everything that switchboard has written to stderr. */
   stderr(): string;
   readonly child: ChildProcess;
@@ -36,10 +36,10 @@ export type Scene = Places & {
   answer: (message: Message) => object | Promise<object> | undefined;
   stop(): Promise<number | null>;
   /** Another switchboard in the same place, which loads the session. */
-  again(): Promise<Scene & AsyncDisposable>;
+  again(): Promise<SandboxSession & AsyncDisposable>;
 };
 
-export type SceneOptions = {
+export type SandboxSessionOptions = {
   readonly sandbox?: unknown;
   readonly policy?: unknown;
   readonly config?: Record<string, unknown>;
@@ -61,7 +61,7 @@ export function write(file: string, text: string): void {
 }
 
 /** Opens a session; rejects with the error if the agent does not start. */
-export async function scene(options: SceneOptions = {}): Promise<Scene & AsyncDisposable> {
+export async function openSandboxSession(options: SandboxSessionOptions = {}): Promise<SandboxSession & AsyncDisposable> {
   const { resume } = options;
   const base = resume?.base ?? realpathSync(mkdtempSync(path.join(os.tmpdir(), 'sandbox-test-')));
   const in_ = (name: string) => path.join(base, name);
@@ -122,7 +122,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene & AsyncDi
     child,
     sessionId: '',
     stderr: () => stderr,
-    answer: (() => undefined) as Scene['answer'],
+    answer: (() => undefined) as SandboxSession['answer'],
     async run(script: string) {
       const from = seen.length;
       const { result, error } = await call('session/prompt', { sessionId: made.sessionId, prompt: [{ type: 'text', text: script }] });
@@ -137,7 +137,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene & AsyncDi
       child.stdin.end();
       return exited;
     },
-    again: () => scene({ ...options, resume: { ...places, sessionId: made.sessionId } }),
+    again: () => openSandboxSession({ ...options, resume: { ...places, sessionId: made.sessionId } }),
     async [Symbol.asyncDispose]() {
       if (child.exitCode === null && child.signalCode === null) await made.stop();
       await removeDirectory(base);

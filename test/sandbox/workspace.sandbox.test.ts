@@ -4,14 +4,17 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { createHome } from '../cli/command.ts';
-import { scene, write } from './support.ts';
+import { openSandboxSession, write } from './support.ts';
 
 const WHO = ['-c', 'user.name=t', '-c', 'user.email=t@t'];
 const git = (cwd: string, ...args: string[]) => execFileSync('git', [...WHO, ...args], { cwd, encoding: 'utf8' });
 const COMMIT = `git ${WHO.join(' ')} commit -qm`;
 
 test('an agent at workspace writes the project and nothing else', async () => {
-  await using it = await scene({ sandbox: 'workspace', prepare: ({ project }) => write(path.join(project, 'package.json'), '{}') });
+  await using it = await openSandboxSession({
+    sandbox: 'workspace',
+    prepare: ({ project }) => write(path.join(project, 'package.json'), '{}'),
+  });
   expect(await it.run('echo new > a.txt && cat a.txt')).toBe('new\nexit 0');
   expect(readFileSync(path.join(it.project, 'a.txt'), 'utf8')).toBe('new\n');
   for (const file of [`${it.base}/outside`, `${it.home}/.bashrc`, 'package.json'])
@@ -21,20 +24,23 @@ test('an agent at workspace writes the project and nothing else', async () => {
 });
 
 test('an agent at read-only reads the project and cannot write it', async () => {
-  await using it = await scene({ sandbox: 'read-only', prepare: ({ project }) => write(path.join(project, 'a.txt'), 'text') });
+  await using it = await openSandboxSession({ sandbox: 'read-only', prepare: ({ project }) => write(path.join(project, 'a.txt'), 'text') });
   expect(await it.run('cat a.txt')).toBe('textexit 0');
   expect(await it.run('echo x > a.txt')).toMatch(/Read-only file system/);
   expect(await it.run('echo x > $TMPDIR/t && cat $TMPDIR/t')).toBe('x\nexit 0');
 });
 
 test('the temporary directory is private', async () => {
-  await using it = await scene({ sandbox: 'workspace' });
+  await using it = await openSandboxSession({ sandbox: 'workspace' });
   expect(await it.run('echo x > /tmp/only-inside && cat /tmp/only-inside')).toBe('x\nexit 0');
   expect(existsSync('/tmp/only-inside')).toBe(false);
 });
 
 test('a commit works, and git’s own settings stay as they are', async () => {
-  await using it = await scene({ sandbox: 'workspace', prepare: ({ project }) => void git(project, 'init', '-q', '-b', 'main') });
+  await using it = await openSandboxSession({
+    sandbox: 'workspace',
+    prepare: ({ project }) => void git(project, 'init', '-q', '-b', 'main'),
+  });
   const before = readFileSync(path.join(it.project, '.git/config'), 'utf8');
   expect(await it.run(`echo a > a && git add a && ${COMMIT} one && git checkout -qb other && git log --oneline | wc -l`)).toBe('1\nexit 0');
   expect(await it.run('git config core.hooksPath /tmp')).not.toMatch(/exit 0$/);
@@ -44,7 +50,7 @@ test('a commit works, and git’s own settings stay as they are', async () => {
 });
 
 test('a linked worktree can commit', async () => {
-  await using it = await scene({
+  await using it = await openSandboxSession({
     sandbox: 'workspace',
     prepare({ base, project }) {
       const main = path.join(base, 'main');
@@ -62,7 +68,7 @@ test('a linked worktree can commit', async () => {
 });
 
 test('the policy hides what it denies to read, and protects what it denies to edit', async () => {
-  await using it = await scene({
+  await using it = await openSandboxSession({
     sandbox: 'workspace',
     policy: {
       version: 1,
@@ -84,19 +90,23 @@ test('the policy hides what it denies to read, and protects what it denies to ed
 });
 
 test('TERM reaches the agent and not the sandbox around it', async () => {
-  await using it = await scene({ sandbox: 'workspace', agentArgs: ['--ignores-eof'], agent: { timeouts: { stop_grace_ms: 300 } } });
+  await using it = await openSandboxSession({
+    sandbox: 'workspace',
+    agentArgs: ['--ignores-eof'],
+    agent: { timeouts: { stop_grace_ms: 300 } },
+  });
   await it.stop();
   expect(existsSync(path.join(it.project, 'got-term'))).toBe(true);
 });
 
 test('an agent whose command is missing fails by name, as without a sandbox', async () => {
-  await expect(scene({ sandbox: 'workspace', agent: { command: 'no-such-agent' } })).rejects.toThrow(
+  await expect(openSandboxSession({ sandbox: 'workspace', agent: { command: 'no-such-agent' } })).rejects.toThrow(
     /the command was not found \(command: no-such-agent\)/,
   );
 });
 
 test('an agent that exits inside says so with its own code', async () => {
-  await using it = await scene({ sandbox: 'workspace' });
+  await using it = await openSandboxSession({ sandbox: 'workspace' });
   const { error } = await it.call('session/prompt', { sessionId: it.sessionId, prompt: [{ type: 'text', text: 'kill -TERM $PPID' }] });
   expect(error.message).toContain('code 42');
 });

@@ -184,7 +184,7 @@ function notification(seen: Evidence, run: Run, message: Message, client: Client
     const request = seen.ledger.clientFrame(client.about.takesBack);
     const known =
       request && seen.forwarded.get(request)?.some((one) => one.run === run && one.idText === String(message.params?.requestId));
-    if (!known) seen.problem(`${nameOf(client)} takes back ${String(message.params?.requestId)} at ${run.agent}, which is another request`);
+    if (!known) seen.problem(`${nameOf(client)} cancels ${String(message.params?.requestId)} at ${run.agent}, which is another request`);
   }
   if (message.method === 'mcp/message') {
     const agentRequest = seen.ledger.agentFrame(client.about.progressOf);

@@ -352,7 +352,7 @@ function notification(seen: Evidence, message: Message, frame: AgentFrame | unde
 function withdrawn(seen: Evidence, idText: string, frame: AgentFrame | undefined, line: string): void {
   const agentRequest = seen.standIns.get(idText) ?? seen.atClient.get(idText) ?? seen.answeredNow.get(idText);
   if (frame) {
-    if (agentRequest?.serial !== frame.about.withdraws) seen.problem(`${nameOf(frame)} takes back another's question: ${line}`);
+    if (agentRequest?.serial !== frame.about.withdraws) seen.problem(`${nameOf(frame)} cancels a request that is not its own: ${line}`);
     return;
   }
   if (!agentRequest) return seen.problem(`a request is withdrawn that is not open: ${line}`);

@@ -278,7 +278,7 @@ export const endOf = (event: number): number => event + 1 - PLACE;
 /**
  * An unwanted replay, of a load in progress when the client ended the session or when it was reopened in another way. When the session is
  * in use again this cannot be distinguished from its current updates, and holding it back would hold those back too, for as long as the old
- * load takes: perhaps for ever.
+ * load takes: perhaps without end.
  */
 export function isOfLoadLeftBehind({ leftBehind }: Evidence, { session, about }: AgentFrame): boolean {
   const moment = session && leftBehind.get(session);

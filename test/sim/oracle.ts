@@ -171,7 +171,7 @@ export function createOracle(
       if (!run.sim.isOver) continue;
       seen.toolCalls.delete(key);
       if (seen.bound.get(publicId)?.isLive && !seen.isStopping)
-        problem(`tool call ${toolCallId} of ${publicId} goes on for ever: ${run.agent}#${run.number} is over`);
+        problem(`tool call ${toolCallId} of ${publicId} never ends: ${run.agent}#${run.number} is over`);
     }
   }
   function cancelledEnds(): void {

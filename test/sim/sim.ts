@@ -27,7 +27,7 @@ export type Sim = {
   readonly trace: (text: string) => void;
 };
 
-/** The fields of a message that anybody reads. */
+/** The fields of a message that the simulator reads. */
 export type Message = {
   readonly id?: unknown;
   readonly method?: string;

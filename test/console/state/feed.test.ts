@@ -17,7 +17,7 @@ test('events after a number can be read again', () => {
 
 test('events that were dropped or never existed are reported as missing', () => {
   const feed = createFeed(8);
-  feed.publish(note('before anybody listened'));
+  feed.publish(note('before a page listened'));
   feed.listen(() => {});
   for (let n = 0; n < 20; n++) feed.publish(note(String(n)));
   expect(feed.since(0)).toBeUndefined();

@@ -81,7 +81,7 @@ describe('a path counts as anywhere a tool could go with it', () => {
     ['with one slash', 'file:/etc/passwd'],
     ['with escapes', 'file:///work/project/%2e%2e/x'],
     ['with a broken escape', 'file:///work/project/%zz'],
-    ['the home of somebody', '~root/x'],
+    ['the home of another user', '~root/x'],
     ['a variable', '$HOME/x'],
     ['a variable in braces', '$' + '{HOME}/x'],
     ['a variable of Windows', '%USERPROFILE%\\x'],

@@ -132,7 +132,7 @@ describe('a host tool', () => {
     expect(requests(all)).toHaveLength(1);
   });
 
-  test('of the name of ours on another server is known by its name and arguments only', async () => {
+  test('with the name of a host tool on another server is known by its name and arguments only', async () => {
     const all = await place();
     all.client.on('session/request_permission', () => selected('allow'));
     expect(await all.host('read_file', { path: '/work/a' }, { server: 'other', effect: 'foreign' })).toEqual({ allow: true });

@@ -172,7 +172,8 @@ function openStream(stream: StoredStream, until: (end: () => void) => () => void
       for (const wake of readers) setImmediate(wake);
       return sequence;
     },
-    last: async (subject) => (subject === undefined ? (stream.records.at(-1)?.sequence ?? 0) : (last.get(subject) ?? 0)),
+    last: async (subject) => stream.records.findLast((record) => record.subject === subject),
+    end: async () => stream.records.at(-1)?.sequence ?? 0,
     async trim(sequence) {
       stream.records = stream.records.filter((one) => one.sequence > sequence);
       stream.bytes = stream.records.reduce((sum, { bytes }) => sum + bytes.length, 0);

@@ -35,8 +35,10 @@ export type Stream = {
    * Rejects when the stream is full: no record is dropped for a new one.
    */
   append(subject: string, bytes: Buffer, after: number): Promise<number | undefined>;
-  /** The sequence of the last record of a subject, or of the whole stream; 0 for none. */
-  last(subject?: string): Promise<number>;
+  /** The last record of a subject that was not removed. */
+  last(subject: string): Promise<StreamRecord | undefined>;
+  /** The sequence of the last record; 0 if there is none. */
+  end(): Promise<number>;
   /** Removes the records up to and including this sequence. */
   trim(sequence: number): Promise<void>;
   /** Calls back with the records after `sequence`, and then with each new one. */

@@ -66,7 +66,8 @@ export async function connectNats({ url, credentials, tls, name, replicas = 1 }:
     async stream(stream) {
       const manager = await failingClearly(jetstreamManager(nats), 'use JetStream', stream);
       const settings = { name: stream, subjects: [`${stream}.>`], num_replicas: replicas, storage: StorageType.File };
-      const limit = { max_bytes: MAX_STREAM_BYTES, discard: DiscardPolicy.New };
+      // Direct reads can be granted for one subject.
+      const limit = { max_bytes: MAX_STREAM_BYTES, discard: DiscardPolicy.New, allow_direct: true };
       await failingClearly(manager.streams.add({ ...settings, ...limit }), 'open the stream', stream);
       return streamOf(nats, stream);
     },
@@ -151,15 +152,15 @@ async function streamOf(nats: NatsConnection, stream: string): Promise<Stream> {
     append: (subject, bytes, after) =>
       unlessOthersWrote(js.publish(`${stream}.${subject}`, bytes, { expect: { lastSubjectSequence: after } }).then(({ seq }) => seq)),
     async last(subject) {
-      if (subject === undefined) {
-        const { state } = await manager.streams.info(stream);
-        return state.messages === 0 ? 0 : state.last_seq;
-      }
-      const message = await manager.streams.getMessage(stream, { last_by_subj: `${stream}.${subject}` }).catch((error: Error) => {
+      const message = await manager.direct.getMessage(stream, { last_by_subj: `${stream}.${subject}` }).catch((error: Error) => {
         if (error instanceof JetStreamApiError && error.code === NO_MESSAGE) return null;
-        throw error;
+        throw new BusFailure('disconnected', `the bus did not tell the last record: ${reasonOf(error)}`);
       });
-      return message?.seq ?? 0;
+      return message ? { subject, sequence: message.seq, bytes: Buffer.from(message.data) } : undefined;
+    },
+    async end() {
+      const { state } = await manager.streams.info(stream);
+      return state.messages === 0 ? 0 : state.last_seq;
     },
     trim: async (sequence) => void (await manager.streams.purge(stream, { seq: sequence + 1 })),
     async read(sequence, listener) {

@@ -8,7 +8,12 @@ export const VERSION = 1;
 export const subjects = (tenant: string) => ({
   hosts: `sb-${tenant}-hosts`,
   sessions: `sb-${tenant}-sessions`,
+  /** A stream: decisions of hosts, by `HOST.INCARNATION`. Hosts append; a collector reads and trims. */
   audit: `sb-${tenant}-audit`,
+  /** A directory: how far the records of each `HOST=INCARNATION` are collected. Collectors write, hosts read their own entries. */
+  collected: `sb-${tenant}-collected`,
+  /** A directory: the signed policy, under one key. Publishers write, hosts read. */
+  policy: `sb-${tenant}-policy`,
   openAt: (host: string) => `sb.${tenant}.host.${host}.open`,
   drainAt: (host: string) => `sb.${tenant}.host.${host}.drain`,
   /** Messages of links, by the process that receives them. */

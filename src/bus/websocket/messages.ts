@@ -28,7 +28,8 @@ export type ClientHeader =
     }
   | { readonly op: 'watch'; readonly id: number; readonly directory: string; readonly ttlMs?: number }
   | { readonly op: 'append'; readonly id: number; readonly stream: string; readonly subject: string; readonly after: number }
-  | { readonly op: 'last'; readonly id: number; readonly stream: string; readonly subject?: string }
+  | { readonly op: 'last'; readonly id: number; readonly stream: string; readonly subject: string }
+  | { readonly op: 'newest'; readonly id: number; readonly stream: string }
   | { readonly op: 'trim'; readonly id: number; readonly stream: string; readonly sequence: number }
   | { readonly op: 'read'; readonly id: number; readonly stream: string; readonly sequence: number }
   /** Ends a `listen`, `answer`, `watch` or `read`. */

@@ -27,7 +27,8 @@ const HEADER = z.discriminatedUnion('op', [
   z.object({ op: z.literal('remove'), ...onEntry, revision: z.number() }),
   z.object({ op: z.literal('watch'), ...inDirectory }),
   z.object({ op: z.literal('append'), ...onStream, subject, after: z.number() }),
-  z.object({ op: z.literal('last'), ...onStream, subject: subject.optional() }),
+  z.object({ op: z.literal('last'), ...onStream, subject }),
+  z.object({ op: z.literal('newest'), ...onStream }),
   z.object({ op: z.literal('trim'), ...onStream, sequence: z.number() }),
   z.object({ op: z.literal('read'), ...onStream, sequence: z.number() }),
   z.object({ op: z.literal('end'), id }),
@@ -82,8 +83,12 @@ export function serveBus(socket: WebSocket, broker: Broker): void {
         const stream = await bus.stream(header.stream);
         return revisionOf(await stream.append(header.subject, bytes, header.after));
       }
-      case 'last':
-        return { revision: await (await bus.stream(header.stream)).last(header.subject) };
+      case 'last': {
+        const record = await (await bus.stream(header.stream)).last(header.subject);
+        return record ? { revision: record.sequence, isSet: true, bytes: record.bytes } : { isSet: false };
+      }
+      case 'newest':
+        return { revision: await (await bus.stream(header.stream)).end() };
       case 'trim':
         await (await bus.stream(header.stream)).trim(header.sequence);
         return {};

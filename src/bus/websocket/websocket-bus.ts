@@ -199,7 +199,11 @@ function directoryOf(directory: string, { ttlMs }: DirectoryOptions, request: Re
 function streamOf(stream: string, request: Request, watchOf: Watch): Stream {
   return {
     append: async (subject, bytes, after) => (await request({ op: 'append', id: 0, stream, subject, after }, bytes)).header.revision,
-    last: async (subject) => (await request({ op: 'last', id: 0, stream, ...(subject !== undefined && { subject }) })).header.revision ?? 0,
+    async last(subject) {
+      const { header, bytes } = await request({ op: 'last', id: 0, stream, subject });
+      return header.isSet ? { subject, sequence: header.revision ?? 0, bytes } : undefined;
+    },
+    end: async () => (await request({ op: 'newest', id: 0, stream })).header.revision ?? 0,
     trim: async (sequence) => void (await request({ op: 'trim', id: 0, stream, sequence })),
     read(sequence, listener) {
       // After a reconnection the stream is read from its start again; what was heard before is left out.

@@ -2,7 +2,7 @@
 import { type Dict, dict, isObject, list, lookUp, text, without } from './json.ts';
 import { absolute } from './paths.ts';
 
-// Earlier method names (rows 8, 25–28 of docs/dialects.md) and their names in ACP now.
+// Earlier method names (rows 8, 25–28 of README.md) and their names in ACP now.
 export const METHODS: Readonly<Record<string, string>> = {
   'fs/readTextFile': 'fs/read_text_file',
   'fs/writeTextFile': 'fs/write_text_file',

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fields } from '../json-object.ts';
 import { makeDirectory } from '../private-files.ts';
 
-/** What the holder of a token may do; docs/remote.md has the list. */
+/** What the holder of a token may do; docs/daemon.md has the list. */
 export const ROLES = ['owner', 'client', 'observer', 'metrics'] as const;
 export type Role = (typeof ROLES)[number];
 

@@ -1,4 +1,4 @@
-// Translations row by row (docs/dialects.md): the input and the expected output are on disk.
+// Translations row by row (src/dialects/README.md): the input and the expected output are on disk.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -59,8 +59,8 @@ function addSessionsCommands(program: Command, finish: (code: number) => void): 
   sessions
     .command('attach')
     .description('Attach to a session of your daemon: its history, what follows, permission requests, and prompts that you type')
-    .argument('<id>', 'the session id, or its beginning')
-    .addHelpText('after', example('switchboard sessions attach 0198c2'))
+    .argument('<id>', 'the session id, its beginning, or latest: the last one used in this directory, else anywhere')
+    .addHelpText('after', example('switchboard sessions attach latest'))
     .action(async (id: string) => finish(await (await import('../daemon/attach-session.ts')).attachSession(id)));
   sessions
     .command('queue')

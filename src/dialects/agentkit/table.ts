@@ -1,4 +1,4 @@
-// The Go server's spellings (rows 3–24 of docs/dialects.md) and their names in ACP. Data only.
+// The Go server's spellings (rows 3–24 of ../README.md) and their names in ACP. Data only.
 
 export const PROTOCOL_VERSION = '1';
 

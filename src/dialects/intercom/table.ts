@@ -1,4 +1,4 @@
-// The operator stream's methods (rows 32–40 of docs/dialects.md), their required fields, and their form in ACP. Data only.
+// The operator stream's methods (rows 32–40 of ../README.md), their required fields, and their form in ACP. Data only.
 
 /** Required fields of messages from the agent. `id` is the message's own. */
 export const REQUIRED: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,4 @@
-// The web app's spellings (rows 45–58 of docs/dialects.md) and their names in ACP. Data only.
+// The web app's spellings (rows 45–58 of ../README.md) and their names in ACP. Data only.
 
 /** Params at the top level; deeper keys are spelled as in ACP. */
 export const PARAMS: Readonly<Record<string, string>> = {

@@ -30,8 +30,9 @@ type StoredStream = {
   readonly last: Map<string, number>;
   readonly readers: Set<() => void>;
 };
-type Listening = { readonly pattern: string; readonly listener: (bytes: Buffer, subject: string) => void };
-type Answering = (bytes: Buffer) => Promise<Buffer>;
+type Listening = { readonly pattern: Names; readonly listener: (bytes: Buffer, subject: string) => void };
+type Answering = { readonly pattern: Names; readonly handler: (bytes: Buffer, subject: string) => Promise<Buffer> };
+type Names = readonly string[];
 
 const MAX_STREAM_BYTES = 64 * 1024 ** 2;
 
@@ -39,7 +40,7 @@ export function createBroker(now: () => number): Broker {
   const directories = new Map<string, StoredDirectory>();
   const streams = new Map<string, StoredStream>();
   const listening = new Set<Listening>();
-  const answering = new Map<string, Answering>();
+  const answering = new Set<Answering>();
 
   function directoryOf(name: string, { ttlMs = Number.POSITIVE_INFINITY }: DirectoryOptions): StoredDirectory {
     const existing = directories.get(name);
@@ -88,23 +89,26 @@ export function createBroker(now: () => number): Broker {
           if (!isOpen) return;
           // Never in the same tick, as on every other bus.
           setImmediate(() => {
-            for (const { pattern, listener } of listening) if (isMatch(pattern, subject)) listener(bytes, subject);
+            const names = subject.split('.');
+            for (const { pattern, listener } of listening) if (isMatch(pattern, names)) listener(bytes, subject);
           });
         },
         listen(pattern, listener) {
-          const one = { pattern, listener };
+          const one = { pattern: pattern.split('.'), listener };
           listening.add(one);
           return until(() => void listening.delete(one));
         },
         async ask(subject, bytes, timeoutMs) {
           failIfClosed();
-          const handler = answering.get(subject);
-          if (!handler) throw new BusFailure('nobody', `nobody answers ${subject}`);
-          return within(handler(bytes), subject, timeoutMs);
+          const names = subject.split('.');
+          const found = [...answering].find(({ pattern }) => isMatch(pattern, names));
+          if (!found) throw new BusFailure('nobody', `nobody answers ${subject}`);
+          return within(found.handler(bytes, subject), subject, timeoutMs);
         },
-        answer(subject, handler) {
-          answering.set(subject, handler);
-          return until(() => void (answering.get(subject) === handler && answering.delete(subject)));
+        answer(pattern, handler) {
+          const one = { pattern: pattern.split('.'), handler };
+          answering.add(one);
+          return until(() => void answering.delete(one));
         },
         onConnection: () => () => {},
         flush: async () => {},
@@ -195,11 +199,8 @@ function openStream(stream: StoredStream, until: (end: () => void) => () => void
   };
 }
 
-export function isMatch(pattern: string, subject: string): boolean {
-  if (!pattern.endsWith('.*')) return pattern === subject;
-  const at = pattern.length - 1;
-  return subject.length > at && subject.startsWith(pattern.slice(0, at)) && !subject.includes('.', at);
-}
+const isMatch = (pattern: Names, subject: Names): boolean =>
+  pattern.length === subject.length && pattern.every((name, k) => name === '*' || name === subject[k]);
 
 /** Rejects when the answer takes too long; a failure of the handler is the failure of the request. */
 export function within<T>(answer: Promise<T>, subject: string, timeoutMs: number): Promise<T> {

@@ -53,11 +53,11 @@ export type Bus = {
   stream(name: string): Promise<Stream>;
   /** Sends a message to all who listen. It may be lost, repeated or overtaken. */
   send(subject: string, bytes: Buffer): void;
-  /** `pattern`: a subject, or one that ends with `.*` for any last name. */
+  /** `pattern`: a subject, in which `*` stands for any one name. */
   listen(pattern: string, listener: (bytes: Buffer, subject: string) => void): () => void;
   /** Rejects with a `BusFailure`. */
   ask(subject: string, bytes: Buffer, timeoutMs: number): Promise<Buffer>;
-  answer(subject: string, handler: (bytes: Buffer) => Promise<Buffer>): () => void;
+  answer(pattern: string, handler: (bytes: Buffer, subject: string) => Promise<Buffer>): () => void;
   /** Calls back when the connection to the bus is lost, and when it is there again. */
   onConnection(listener: (isConnected: boolean) => void): () => void;
   /** Waits until what was sent before is with the bus. */
@@ -78,3 +78,7 @@ export class BusFailure extends Error {
 
 /** A key for any text, such as the session id of an agent. */
 export const keyOf = (text: string): string => `k${Buffer.from(text).toString('base64url')}`;
+
+/** A name for any text: the text itself if it can be one. */
+export const nameOf = (text: string): string =>
+  NAME.test(text) && !text.startsWith('=') ? text : `=${Buffer.from(text).toString('base64url')}`;

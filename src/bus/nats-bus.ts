@@ -87,11 +87,11 @@ export async function connectNats({ url, credentials, tls, name, replicas = 1 }:
         throw failureOf(error as Error, subject, timeoutMs);
       }
     },
-    answer(subject, handler) {
-      const subscription = nats.subscribe(subject, {
+    answer(pattern, handler) {
+      const subscription = nats.subscribe(pattern, {
         callback(error, message) {
           if (error) return;
-          handler(bytesOf(message)).then(
+          handler(bytesOf(message), message.subject).then(
             (answer) => void message.respond(answer),
             () => {}, // the one who asks runs into its time limit
           );

@@ -99,6 +99,16 @@ export function holdsTheContract(kind: string, start: () => Promise<BusPeer>): v
       for (const stop of stops) stop();
     });
 
+    test('a pattern takes any one name at each of its stars', async () => {
+      const parent = name();
+      const heard: string[] = [];
+      const stop = other.listen(`${parent}.*.to.*`, (_, subject) => heard.push(subject.slice(parent.length + 1)));
+      await other.flush();
+      for (const subject of ['a.to.b', 'a.from.b', 'a.to', 'a.b.to.c', 'c.to.d']) one.send(`${parent}.${subject}`, bytes(''));
+      await vi.waitFor(() => expect(heard).toEqual(['a.to.b', 'c.to.d']));
+      stop();
+    });
+
     test('bytes of a message stay as they are, up to 256 kB', async () => {
       const subject = name();
       const sent = Buffer.from(Array.from({ length: 256 * 1024 }, (_, k) => (k * 7) % 256));
@@ -115,6 +125,10 @@ export function holdsTheContract(kind: string, start: () => Promise<BusPeer>): v
       const answers = await Promise.all(['a', 'b', 'c'].map((question) => one.ask(subject, bytes(question), 5000)));
       expect(answers.map(text)).toEqual(['a!', 'b!', 'c!']);
       stop();
+      const stopAny = other.answer(`${subject}.*`, async (_, asked) => bytes(asked));
+      await other.flush();
+      expect(text(await one.ask(`${subject}.who`, bytes(''), 5000))).toBe(`${subject}.who`);
+      stopAny();
     });
 
     test('a question to nobody, and one that is not answered in time, fail with their reason', async () => {

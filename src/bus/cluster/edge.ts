@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { pendingStreams } from '../../transports/pending-streams.ts';
 import { type Exit, onceExited, type Transport } from '../../transports/transport.ts';
-import { type Bus, BusFailure } from '../bus.ts';
+import { type Bus, BusFailure, nameOf } from '../bus.ts';
 import { type BusClock, every } from '../clock.ts';
 import { createLink, type Link } from '../link/link.ts';
 import { sessionKey } from './host.ts';
@@ -55,8 +55,11 @@ export async function startEdge({ bus, tenant, principal, clock, random, report,
   const names = subjects(tenant);
   const now = clock.monotonicMs;
   const id = randomUUID().replaceAll('-', '');
+  const sender = nameOf(principal);
   const seen = new Map<string, Seen>();
+  /** By the name of their host and their id, as messages for them say it. */
   const links = new Map<string, { readonly link: Link; readonly host: string; readonly incarnation: string }>();
+  const linkPrefix = names.linkToEdge(sender, id, '', '').slice(0, -1);
   /** The last host of each connection name. */
   const placed = new Map<string, string>();
   const directory = await bus.directory(names.hosts, { ttlMs: LEASE_MS });
@@ -89,8 +92,8 @@ export async function startEdge({ bus, tenant, principal, clock, random, report,
     for (const [key, { record }] of seen) seen.set(key, { record, at: now() });
   });
   const stopLooking = every(clock, LOOK_EVERY_MS, look);
-  const stopLinks = bus.listen(names.linkAt('edge', id, '*'), (message, subject) => {
-    links.get(subject.slice(subject.lastIndexOf('.') + 1))?.link.receive(message);
+  const stopLinks = bus.listen(names.linkToEdge(sender, id, '*', '*'), (message, subject) => {
+    links.get(subject.slice(linkPrefix.length))?.link.receive(message);
   });
   await bus.flush();
 
@@ -107,7 +110,7 @@ export async function startEdge({ bus, tenant, principal, clock, random, report,
     for (const record of found) {
       const request = write({ v: VERSION, edge: id, link, agent: to.agent, principal, session: to.sessionId });
       try {
-        const answer = readOpenAnswer(await bus.ask(names.openAt(record.host), request, OPEN_MS));
+        const answer = readOpenAnswer(await bus.ask(names.openAt(record.host, sender), request, OPEN_MS));
         if (answer?.isOpen) return { record, epoch: answer.epoch };
         refusals.push(`${record.host}: ${answer?.reason ?? 'an answer that cannot be read'}`);
       } catch (error) {
@@ -129,8 +132,9 @@ export async function startEdge({ bus, tenant, principal, clock, random, report,
     const isGone = new Promise<void>((resolve) => {
       gone = resolve;
     });
+    let forget = () => {};
     const over = (how: Exit) => {
-      links.delete(linkId);
+      forget();
       streams.ended();
       exit.happened(how);
       gone();
@@ -140,7 +144,7 @@ export async function startEdge({ bus, tenant, principal, clock, random, report,
         link = createLink({
           bus,
           clock,
-          to: names.linkAt('host', host, linkId),
+          to: names.linkToHost(host, sender, linkId),
           epoch,
           lostAfterMs: LOST_AFTER_MS,
           lostReason: goneReason(host),
@@ -149,7 +153,9 @@ export async function startEdge({ bus, tenant, principal, clock, random, report,
             away: (isAway) => report(`host "${host}" ${isAway ? 'does not answer; its sessions wait' : 'answers again'}`),
           },
         });
-        links.set(linkId, { link, host, incarnation });
+        const key = `${host}.${linkId}`;
+        links.set(key, { link, host, incarnation });
+        forget = () => links.delete(key);
         placed.set(to.process, host);
         if (isKilled) return link.reset('it was closed here');
         opened();

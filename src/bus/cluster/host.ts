@@ -2,12 +2,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Sink, Source } from '../../wire/byte-stream.ts';
 import type { Bus } from '../bus.ts';
-import { keyOf } from '../bus.ts';
+import { keyOf, nameOf } from '../bus.ts';
 import { type BusClock, every } from '../clock.ts';
 import { createLink, type Link } from '../link/link.ts';
 import { decodeMessage, encodeMessage } from '../link/messages.ts';
 import { type Lease, takeLease } from './lease.ts';
-import { type HostRecord, type OpenAnswer, type OpenRequest, readOpenRequest, readSession, subjects, VERSION, write } from './records.ts';
+import {
+  type HostRecord,
+  type OpenAnswer,
+  type OpenRequest,
+  readDrainRequest,
+  readOpenRequest,
+  readSession,
+  subjects,
+  VERSION,
+  write,
+} from './records.ts';
 
 export type HostOptions = {
   readonly bus: Bus;
@@ -64,7 +74,9 @@ export async function startHost(options: HostOptions): Promise<Host> {
   const names = subjects(tenant);
   const directory = await bus.directory(names.hosts, { ttlMs: 20_000 });
   const recorded = await bus.directory(names.sessions);
+  /** By the name of their principal and their id, as messages for them say it. */
   const links = new Map<string, Served>();
+  const linkPrefix = names.linkToHost(host, '', '').slice(0, -1);
   /** Sessions whose record names this incarnation. */
   const known = new Set<string>();
   let incarnation: string = randomUUID();
@@ -105,8 +117,10 @@ export async function startHost(options: HostOptions): Promise<Host> {
     }
   }
 
-  function refusalOf({ v, agent }: OpenRequest): Extract<OpenAnswer, { isOpen: false }>['reason'] | undefined {
+  /** `sender`: the principal that the bus lets the edge send as. */
+  function refusalOf({ v, agent, principal }: OpenRequest, sender: string): Extract<OpenAnswer, { isOpen: false }>['reason'] | undefined {
     if (v > VERSION) return 'unknown version';
+    if (nameOf(principal) !== sender) return 'another principal';
     if (isDraining || isClosed || !lease.isHeld()) return 'draining';
     if (!agents.includes(agent)) return 'agent missing';
     return links.size >= capacity ? 'full' : undefined;
@@ -118,15 +132,16 @@ export async function startHost(options: HostOptions): Promise<Host> {
     if (session === undefined || !found || found.principal !== principal || found.incarnation === incarnation) return;
     options.adopt({ sessionId: session, nativeId: found.nativeId, agent, principal, cwd: found.cwd });
   }
-  async function open(request: OpenRequest): Promise<OpenAnswer> {
-    if (refusalOf(request) === undefined) await adopt(request).catch(() => {}); // an unknown session is refused when it is loaded
-    const reason = refusalOf(request);
+  async function open(request: OpenRequest, sender: string): Promise<OpenAnswer> {
+    if (refusalOf(request, sender) === undefined) await adopt(request).catch(() => {}); // an unknown session is refused when it is loaded
+    const reason = refusalOf(request, sender);
     if (reason !== undefined) return { isOpen: false, reason };
-    const { edge, link: id } = request;
+    const id = `${sender}.${request.link}`;
+    if (links.has(id)) return { isOpen: true, epoch: lease.epoch }; // the request was repeated
     const link = createLink({
       bus,
       clock,
-      to: names.linkAt('edge', edge, id),
+      to: names.linkToEdge(sender, request.edge, host, request.link),
       epoch: lease.epoch,
       lostAfterMs: LOST_AFTER_MS,
       lostReason: 'nothing was heard from the edge',
@@ -146,14 +161,15 @@ export async function startHost(options: HostOptions): Promise<Host> {
   function receive(message: Buffer, subject: string): void {
     // A host that was frozen past its lease must not act on what waited for it.
     if (!lease.isHeld()) return;
-    const id = subject.slice(subject.lastIndexOf('.') + 1);
+    const id = subject.slice(linkPrefix.length);
     const served = links.get(id);
     if (served) return served.link.receive(message);
     const unknown = decodeMessage(message);
     if (!unknown || unknown.kind === 'reset') return;
-    const [edge = ''] = id.split('_');
+    const [sender = '', link = ''] = id.split('.');
+    const [edge = ''] = link.split('_');
     const reason = `host "${host}" does not know the connection any more`;
-    bus.send(names.linkAt('edge', edge, id), encodeMessage({ kind: 'reset', epoch: unknown.epoch, reason }));
+    bus.send(names.linkToEdge(sender, edge, host, link), encodeMessage({ kind: 'reset', epoch: unknown.epoch, reason }));
   }
   /** Says in the directory which sessions are here, so that a later edge finds them. */
   async function recordSessions(): Promise<void> {
@@ -176,12 +192,15 @@ export async function startHost(options: HostOptions): Promise<Host> {
   options.onSession(recordNewSessions);
   const stopRecording = every(clock, RECORD_EVERY_MS, recordNewSessions);
   const stops = [
-    bus.listen(names.linkAt('host', host, '*'), receive),
-    bus.answer(names.openAt(host), async (bytes) => {
+    bus.listen(names.linkToHost(host, '*', '*'), receive),
+    bus.answer(names.openAt(host, '*'), async (bytes, subject) => {
       const request = readOpenRequest(bytes);
-      return write(request ? await open(request) : { isOpen: false, reason: 'unknown version' });
+      const sender = subject.slice(subject.lastIndexOf('.') + 1);
+      return write(request ? await open(request, sender) : { isOpen: false, reason: 'unknown version' });
     }),
-    bus.answer(names.drainAt(host), async () => {
+    bus.answer(names.drainAt(host), async (bytes) => {
+      // A bus can be made to deliver a record of a directory here.
+      if (readDrainRequest(bytes)?.drain !== host) return write({ links: links.size });
       await drain();
       return write({ links: links.size });
     }),

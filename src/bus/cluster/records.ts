@@ -1,10 +1,11 @@
 // What hosts write into the directory, and the requests between edges and hosts. Other versions may be on the bus, so unknown fields are ignored.
 import { z } from 'zod';
+import { NAME } from '../bus.ts';
 
 /** Readers accept records of this version and of later ones that keep its fields. */
 export const VERSION = 1;
 
-/** The subjects and directories of a tenant. */
+/** The subjects and directories of a tenant. Subjects name who sends, so that a server can grant each process its own only. */
 export const subjects = (tenant: string) => ({
   hosts: `sb-${tenant}-hosts`,
   sessions: `sb-${tenant}-sessions`,
@@ -14,10 +15,11 @@ export const subjects = (tenant: string) => ({
   collected: `sb-${tenant}-collected`,
   /** A directory: the signed policy, under one key. Publishers write, hosts read. */
   policy: `sb-${tenant}-policy`,
-  openAt: (host: string) => `sb.${tenant}.host.${host}.open`,
+  openAt: (host: string, principal: string) => `sb.${tenant}.host.${host}.open.${principal}`,
   drainAt: (host: string) => `sb.${tenant}.host.${host}.drain`,
-  /** Messages of links, by the process that receives them. */
-  linkAt: (side: 'host' | 'edge', id: string, link: string) => `sb.${tenant}.${side}.${id}.link.${link}`,
+  /** Messages of links. */
+  linkToHost: (host: string, principal: string, link: string) => `sb.${tenant}.host.${host}.link.${principal}.${link}`,
+  linkToEdge: (principal: string, edge: string, host: string, link: string) => `sb.${tenant}.edge.${principal}.${edge}.${host}.${link}`,
 });
 
 const hostRecord = z.object({
@@ -49,8 +51,8 @@ const sessionRecord = z.object({
 const openRequest = z.object({
   v: z.number().int().min(1),
   /** The edge's id, which is also the beginning of its links' ids. */
-  edge: z.string(),
-  link: z.string(),
+  edge: z.string().regex(NAME),
+  link: z.string().regex(NAME),
   agent: z.string(),
   principal: z.string(),
   /** The session that it is for, if it exists already. */
@@ -58,7 +60,10 @@ const openRequest = z.object({
 });
 export type OpenRequest = z.infer<typeof openRequest>;
 
-export const REFUSALS = ['full', 'draining', 'agent missing', 'policy', 'unknown version'] as const;
+/** A record of a directory that arrives at this subject by mistake is none. */
+const drainRequest = z.object({ v: z.number().int().min(1), drain: z.string() });
+
+export const REFUSALS = ['full', 'draining', 'agent missing', 'policy', 'another principal', 'unknown version'] as const;
 const openAnswer = z.discriminatedUnion('isOpen', [
   z.object({ isOpen: z.literal(true), epoch: z.number().int().nonnegative() }),
   z.object({ isOpen: z.literal(false), reason: z.enum(REFUSALS) }),
@@ -77,5 +82,6 @@ const parser =
 export const readHost = parser(hostRecord);
 export const readSession = parser(sessionRecord);
 export const readOpenRequest = parser(openRequest);
+export const readDrainRequest = parser(drainRequest);
 export const readOpenAnswer = parser(openAnswer);
 export const write = (record: object): Buffer => Buffer.from(JSON.stringify(record));

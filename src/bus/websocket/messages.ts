@@ -4,7 +4,7 @@
 export type ClientHeader =
   | { readonly op: 'send'; readonly subject: string }
   | { readonly op: 'listen'; readonly id: number; readonly pattern: string }
-  | { readonly op: 'answer'; readonly id: number; readonly subject: string }
+  | { readonly op: 'answer'; readonly id: number; readonly pattern: string }
   | { readonly op: 'ask'; readonly id: number; readonly subject: string; readonly timeoutMs: number }
   /** The answer to an `asked`. */
   | { readonly op: 'answered'; readonly asked: number; readonly why?: string }
@@ -40,7 +40,7 @@ export type ServerHeader =
   | { readonly op: 'done'; readonly id: number; readonly revision?: number; readonly isSet?: boolean; readonly isRemoved?: boolean }
   | { readonly op: 'failed'; readonly id: number; readonly reason: 'nobody' | 'timeout' | 'disconnected' | 'refused'; readonly why: string }
   | { readonly op: 'heard'; readonly id: number; readonly subject: string }
-  | { readonly op: 'asked'; readonly id: number; readonly asked: number }
+  | { readonly op: 'asked'; readonly id: number; readonly asked: number; readonly subject: string }
   | { readonly op: 'changed'; readonly id: number; readonly key: string; readonly revision: number; readonly isRemoved: boolean }
   | { readonly op: 'record'; readonly id: number; readonly subject: string; readonly sequence: number };
 

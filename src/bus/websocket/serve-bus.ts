@@ -11,14 +11,15 @@ export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 const subject = z.string().regex(/^[\w=.-]{1,600}$/);
+const pattern = z.string().regex(/^[\w=.*-]{1,600}$/);
 const id = z.number().int();
 const inDirectory = { id, directory: z.string().regex(NAME), ttlMs: z.number().positive().optional() };
 const onEntry = { ...inDirectory, key: z.string().regex(NAME) };
 const onStream = { id, stream: z.string().regex(NAME) };
 const HEADER = z.discriminatedUnion('op', [
   z.object({ op: z.literal('send'), subject }),
-  z.object({ op: z.literal('listen'), id, pattern: z.string().regex(/^[\w=.-]{1,600}(\.\*)?$/) }),
-  z.object({ op: z.literal('answer'), id, subject }),
+  z.object({ op: z.literal('listen'), id, pattern }),
+  z.object({ op: z.literal('answer'), id, pattern }),
   z.object({ op: z.literal('ask'), id, subject, timeoutMs: z.number().positive().max(600_000) }),
   z.object({ op: z.literal('answered'), asked: id, why: z.string().optional() }),
   z.object({ op: z.literal('get'), ...onEntry }),
@@ -46,12 +47,12 @@ export function serveBus(socket: WebSocket, broker: Broker): void {
     socket.send(encode(header, bytes), () => {});
     if (socket.bufferedAmount > MAX_UNREAD_BYTES) socket.close(1013, 'you do not read');
   }
-  function askClient(id: number, bytes: Buffer): Promise<Buffer> {
+  function askClient(id: number, subject: string, bytes: Buffer): Promise<Buffer> {
     lastAsked += 1;
     const number = lastAsked;
     return new Promise((resolve, reject) => {
       asked.set(number, { resolve, reject });
-      tell({ op: 'asked', id, asked: number }, bytes);
+      tell({ op: 'asked', id, asked: number, subject }, bytes);
     });
   }
   function last(id: number, end: () => void): void {
@@ -76,7 +77,7 @@ export function serveBus(socket: WebSocket, broker: Broker): void {
       case 'answer':
         last(
           id,
-          bus.answer(header.subject, (question) => askClient(id, question)),
+          bus.answer(header.pattern, (question, subject) => askClient(id, subject, question)),
         );
         return {};
       case 'append': {

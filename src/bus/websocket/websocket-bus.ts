@@ -145,11 +145,11 @@ export async function connectWebSocketBus({ url, token, tls }: WebSocketBusOptio
       listenOf({ op: 'listen', id: 0, pattern }, (header, bytes) => void (header.op === 'heard' && listener(bytes, header.subject))),
     ask: async (subject, bytes, timeoutMs) =>
       (await request({ op: 'ask', id: 0, subject, timeoutMs }, bytes, timeoutMs + REQUEST_MS)).bytes,
-    answer: (subject, handler) =>
-      listenOf({ op: 'answer', id: 0, subject }, (header, question) => {
+    answer: (pattern, handler) =>
+      listenOf({ op: 'answer', id: 0, pattern }, (header, question) => {
         if (header.op !== 'asked') return;
         const { asked } = header;
-        handler(question).then(
+        handler(question, header.subject).then(
           (bytes) => tell({ op: 'answered', asked }, bytes),
           (error: Error) => tell({ op: 'answered', asked, why: error.message }),
         );

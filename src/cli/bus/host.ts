@@ -7,7 +7,7 @@ import { type Bus, NAME } from '../../bus/bus.ts';
 import { systemBusClock } from '../../bus/clock.ts';
 import { type Host, HostNameTaken, type HostOptions, startHost } from '../../bus/cluster/host.ts';
 import { LEASE_MS } from '../../bus/cluster/lease.ts';
-import { type HostRecord, readHost, subjects } from '../../bus/cluster/records.ts';
+import { type HostRecord, VERSION as PROTOCOL, readHost, subjects, write } from '../../bus/cluster/records.ts';
 import { opensOutOfScope } from '../../proxy/client-scope.ts';
 import { Scanner } from '../../wire/scanner/scanner.ts';
 import type { AcpOptions } from '../acp.ts';
@@ -169,9 +169,8 @@ export async function drainHost(name: string, { json, ...flags }: HostFlags): Pr
   return usingBus(flags, async (bus, tenant) => {
     const known = (await hostsOn(bus, tenant)).map(({ host }) => host);
     if (!known.includes(name)) throw new CommandFailure(4, `no host "${name}" is on the bus`, `hosts: ${known.join(', ') || 'none'}`);
-    const { links } = JSON.parse((await bus.ask(subjects(tenant).drainAt(name), Buffer.from('{}'), ASK_MS)).toString()) as {
-      links: number;
-    };
+    const answer = await bus.ask(subjects(tenant).drainAt(name), write({ v: PROTOCOL, drain: name }), ASK_MS);
+    const { links } = JSON.parse(answer.toString()) as { links: number };
     if (json) printJson({ host: name, connections: links });
     else notice(`host "${name}" takes no new sessions; open connections: ${links}`);
     return 0;

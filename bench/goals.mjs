@@ -202,6 +202,18 @@ export const goals = [
       },
     ],
   },
+  {
+    id: 'G19',
+    title: 'WebSockets',
+    needs: ['remote'],
+    checks: [
+      ...['client', 'agent'].flatMap((side) => [
+        { what: `burst CPU, ${side} over WebSocket, x stdio`, atMost: 2.5, of: (v) => v(`remote.${side}.cpuUs`) / v('remote.stdio.cpuUs') },
+        { what: `round trip, ${side} over WebSocket, x stdio`, atMost: 3, of: (v) => v(`remote.${side}.p50Us`) / v('remote.stdio.p50Us') },
+      ]),
+      { what: 'kB for each of 1,000 idle clients', atMost: 30, of: (v) => v('remote.client.idleKb') },
+    ],
+  },
 ];
 
 /**

@@ -24,7 +24,7 @@ export async function collect(together, { isTimeUp = () => false, ...surrounding
 
 /** Every run has compared each frame with the expected one. Here the digests of all variants are compared. */
 function measurement(workload, { load, variants, workDir, isShort, onRun = () => {} }) {
-  if (workload.measure) return inOneGo(workload, { isShort, workDir, variants });
+  if (workload.measure) return inOneGo(workload, { isShort, workDir, variants, load });
   const names = workload.variants.filter((name) => name in variants);
   for (const [name, variant] of Object.entries(variants))
     if (variant.isPeer && workload.takesPeers && (variant.several || (workload.agents ?? 1) === 1)) names.push(name);
@@ -93,7 +93,12 @@ function inOneGo(workload, surroundings) {
   return {
     cycles: 1,
     async run() {
-      figures = await workload.measure(surroundings);
+      try {
+        figures = await workload.measure(surroundings);
+      } catch (error) {
+        if (!(error instanceof RunFailure)) throw error;
+        figures = { ours: { failure: error.message } };
+      }
     },
     figures: () => figures,
   };

@@ -56,7 +56,7 @@ function snapshot(workDir) {
   const program = path.join(to, 'bin', 'switchboard.js');
   for (let attempt = 0; attempt < 10; attempt++) {
     try {
-      for (const part of ['bin', 'dist', 'package.json']) cpSync(path.join(root, part), path.join(to, part), { recursive: true });
+      for (const part of ['bin', 'config', 'dist', 'package.json']) cpSync(path.join(root, part), path.join(to, part), { recursive: true });
       if (spawnSync(process.execPath, [program, 'acp', '--help']).status === 0) return program;
     } catch {} // a build is replacing the files
     rmSync(to, { recursive: true, force: true });

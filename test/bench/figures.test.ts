@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'vitest';
 
 const at = (file: string) => import(new URL(`../../bench/${file}`, import.meta.url).href);
-const { summary } = await at('lib/collect.mjs');
+const { collect, summary } = await at('lib/collect.mjs');
+const { RunFailure } = await at('lib/measure.mjs');
+const { evaluate } = await at('goals.mjs');
 const { peers } = await at('lib/variants.mjs');
 const { table } = await at('lib/report.mjs');
 const { chart } = await at('lib/chart.mjs');
@@ -18,6 +20,15 @@ describe('a summary', () => {
     expect(summary([Number.NaN, 2])).toEqual({ best: 2, median: 2, n: 1 });
     expect(summary([Number.NaN])).toBeUndefined();
   });
+});
+
+test('a workload whose program ends has no figures and misses its goal', async () => {
+  const measure = async () => {
+    throw new RunFailure('exit code 1');
+  };
+  const results = await collect([{ name: 'remote', measure }], {});
+  expect(results).toEqual({ remote: { ours: { failure: 'exit code 1' } } });
+  expect(evaluate(results).find(({ id }: { id: string }) => id === 'G19').status).toBe('missed');
 });
 
 describe('BENCH_PEERS', () => {

@@ -1,5 +1,6 @@
 // A policy in force: the rules and settings of all layers.
 import type { NameGlob } from './paths/name-glob.ts';
+import { currentRuleId } from './paths/protected-files.ts';
 import type { Rule, Verdict } from './rules/rule.ts';
 
 /** Strongest first. `built-in` holds the protected files and stands above all. */
@@ -74,4 +75,4 @@ export type Hits = { readonly count: number; readonly lastAt: number };
 
 /** The key of the counter. Without a rule: decisions that no rule made. */
 export const hitKey = (rule: { readonly id: string; readonly file: string } | undefined): string =>
-  rule === undefined ? '' : `${rule.file}\n${rule.id}`;
+  rule === undefined ? '' : `${rule.file}\n${currentRuleId(rule.id)}`;

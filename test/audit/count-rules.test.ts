@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { countsIn, countWeek } from '../../src/audit/count-rules.ts';
+import { hitKey } from '../../src/policy/policy.ts';
 import { removeDirectory } from '../remove-directory.ts';
 
 const keyOf = (rule: { readonly id: string; readonly file: string } | undefined) => (rule ? `${rule.file}:${rule.id}` : 'default');
@@ -23,6 +24,15 @@ test('lines of the week count for their rule, or for the default; end records, o
     ['p.yaml:look', 4],
     ['default', 1],
   ]);
+});
+
+test('a line of version 0.1 counts for the rule of protected files that it names', () => {
+  const [old, now] = ['floor:git-hooks', 'protected:git-hooks'].map((id) => ({ id, file: '<built-in>', line: 1 })) as [
+    typeof rule,
+    typeof rule,
+  ];
+  const counts = countsIn(line(1, WEDNESDAY, { rule: old }) + line(2, WEDNESDAY, { rule: now }), hitKey, 0);
+  expect([...counts]).toEqual([[hitKey(now), 2]]);
 });
 
 test('the log is read again after it has grown, and nothing waits for it', async () => {

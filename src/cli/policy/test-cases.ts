@@ -6,6 +6,7 @@ import { decide } from '../../policy/decide.ts';
 import type { Problem } from '../../policy/format/problem.ts';
 import { createReader, fields, flag, oneOf, type Reader, text } from '../../policy/format/reader.ts';
 import { parseTree, type Tree } from '../../policy/format/tree.ts';
+import { currentRuleId } from '../../policy/paths/protected-files.ts';
 import { countExamples, EXAMPLE_CWD, EXAMPLE_HOME } from '../../policy/rules/examples.ts';
 import { combine } from '../../policy/rules/layers.ts';
 import { VERDICTS, type Verdict } from '../../policy/rules/rule.ts';
@@ -29,7 +30,7 @@ export async function policyTest(file: string, casesFile: string | undefined, fl
   }
   const failures = cases.flatMap(({ line, action, verdict, rule }) => {
     const got = decide(policy, action);
-    const isRight = got.verdict === verdict && (rule === undefined || got.rule?.id === rule);
+    const isRight = got.verdict === verdict && (rule === undefined || got.rule?.id === rule || got.rule?.id === currentRuleId(rule));
     return isRight ? [] : [{ file: casesFile, line, expected: verdict, rule, got: got.verdict, why: got.why }];
   });
   const examples = countExamples(policyFile.rules);

@@ -6,7 +6,7 @@ import { compilePathGlob, type PathGlob } from './path-glob.ts';
 
 const PROTECTED: readonly { readonly id: string; readonly reason: string; readonly globs: readonly string[] }[] = [
   {
-    id: 'floor:switchboard',
+    id: 'protected:switchboard',
     reason: 'a file that governs the switchboard itself',
     globs: [
       '**/switchboard.{json,jsonc}',
@@ -18,7 +18,7 @@ const PROTECTED: readonly { readonly id: string; readonly reason: string; readon
     ],
   },
   {
-    id: 'floor:agent-settings',
+    id: 'protected:agent-settings',
     reason: "an agent's or editor's settings can allow it anything",
     globs: [
       '**/.{claude,codex,gemini,qwen,opencode,copilot,cline,pi,cursor,continue,aider,augment,factory,kiro,roo,zed,vscode,idea,crush,junie,kilocode,kimi,qoder,trae,vibe,amazonq,openhands}{,/**}',
@@ -28,7 +28,7 @@ const PROTECTED: readonly { readonly id: string; readonly reason: string; readon
     ],
   },
   {
-    id: 'floor:git-hooks',
+    id: 'protected:git-hooks',
     reason: 'git runs it',
     globs: [
       '**/.git',
@@ -41,7 +41,7 @@ const PROTECTED: readonly { readonly id: string; readonly reason: string; readon
     ],
   },
   {
-    id: 'floor:shell-startup',
+    id: 'protected:shell-startup',
     reason: 'every new shell runs it',
     globs: [
       '**/.{bashrc,bash_profile,bash_login,bash_logout,bash_aliases,profile,zshrc,zshenv,zprofile,zlogin,zlogout,kshrc,mkshrc,cshrc,tcshrc,login,inputrc,envrc,direnvrc}',
@@ -59,12 +59,15 @@ const BUILT_IN = '<built-in>';
 
 const PROTECTED_RULES = PROTECTED.map(({ id, reason, globs }) => protectedFileRule(id, reason, globs.map(glob)));
 
-/** Ask rules, so that they win over every allow and yield only to a deny. Their ids begin with `floor:`, which audit logs contain. */
+/** Until version 0.2 these ids began with another word, which audit logs and test cases of users still have. */
+export const currentRuleId = (id: string): string => id.replace(/^floor:/, 'protected:');
+
+/** Ask rules, so that they win over every allow and yield only to a deny. */
 export function protectedFileRules(ours: readonly string[]): Rule[] {
   const own = ours.filter(isAbsolute).flatMap((path) => literal(resolvePath('/', path)));
   return [
     ...PROTECTED_RULES,
-    ...(own.length > 0 ? [protectedFileRule('floor:own-files', 'a file that governs the switchboard itself', own)] : []),
+    ...(own.length > 0 ? [protectedFileRule('protected:own-files', 'a file that governs the switchboard itself', own)] : []),
   ];
 }
 

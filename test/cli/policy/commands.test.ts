@@ -189,4 +189,13 @@ describe('policy test', () => {
       err: expect.stringMatching(/bad-cases\.yaml:2: expected allow, got ask/),
     });
   });
+
+  test('a case may name the rule of a protected file as versions before 0.2 did', async () => {
+    const policy = file('p.yaml', 'version: 1\nallow: [ "edit(**)" ]\n');
+    const cases = (id: string) => file(`${id.replace(':', '-')}.yaml`, `- { path: "$cwd/.npmrc", verdict: ask, rule: "${id}" }\n`);
+    expect((await run('test', policy, cases('protected:shell-startup'))).code).toBe(0);
+    expect((await run('test', policy, cases('floor:shell-startup'))).code).toBe(0);
+    expect((await run('test', policy, cases('floor:git-hooks'))).code).toBe(8);
+    expect((await run('explain', '--policy', policy, '--path', '.npmrc', '--action', 'edit')).out).not.toContain('floor');
+  });
 });

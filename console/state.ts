@@ -15,7 +15,12 @@ export const sessions = signal<ReadonlyMap<string, SessionRow>>(new Map());
 export const requests = signal<readonly PendingRequest[]>([]);
 /** Recent outcomes of requests that this page has shown. */
 export const settled = signal<
-  readonly { readonly request: PendingRequest; readonly outcome: string; readonly isElsewhere: boolean; readonly isFromClient: boolean }[]
+  readonly {
+    readonly request: PendingRequest;
+    readonly outcome: string;
+    readonly isElsewhere: boolean;
+    readonly answeredBy: string | undefined;
+  }[]
 >([]);
 export const isReady = signal(false);
 export const newestFirst = computed(() => [...sessions.value.values()].sort((a, b) => b.at - a.at));
@@ -146,7 +151,7 @@ function onState(event: StateEvent): void {
       if (request)
         settled.value = [
           ...settled.value,
-          { request, outcome: event.outcome, isElsewhere: event.by !== pageId.value, isFromClient: event.by === 'client' },
+          { request, outcome: event.outcome, isElsewhere: event.by !== pageId.value, answeredBy: event.by },
         ].slice(-20);
     }
   }

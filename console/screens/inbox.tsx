@@ -41,9 +41,10 @@ export function Inbox(): VNode {
           <section class="answered">
             <h2>Answered</h2>
             <ul>
-              {settled.value.toReversed().map(({ request, outcome, isElsewhere }) => (
+              {settled.value.toReversed().map(({ request, outcome, answeredBy, isElsewhere }) => (
                 <li key={request.requestId}>
-                  <b>{outcome}</b> — {request.title} <span class="dim">{isElsewhere ? 'elsewhere' : 'here'}</span>
+                  <b>{outcome}</b> — {request.title}{' '}
+                  <span class="dim">{answeredBy === undefined ? '' : isElsewhere ? 'elsewhere' : 'here'}</span>
                 </li>
               ))}
             </ul>

@@ -127,14 +127,13 @@ export function answered(hub: Hub, client: AttachedClient, answer: Frame): void 
     }
   }
   if (method === 'terminal/release') proxy.terminals.delete(stringIn(question.frame, 'terminalId') ?? '');
+  // Before the withdrawal, so that a client knows the reason for it.
+  if (session && question.isForAll) {
+    const resolved = { sessionUpdate: 'permission_resolved', resolvedBy: String(client.number) };
+    notifyAware(session, (other) => ({ ...resolved, requestId: Number(question.asked.get(other) ?? question.id) }), client);
+  }
   withdraw(question, client);
   proxy.port.frame(answer, [{ span: answer.id as Span, text: proxyId }]);
-  if (session && question.isForAll)
-    notifyAware(
-      session,
-      { sessionUpdate: 'permission_resolved', requestId: Number(question.id), resolvedBy: String(client.number) },
-      client,
-    );
 }
 
 function remember(terminals: SharedProxy['shownTerminals'], terminal: string, client: AttachedClient): void {

@@ -68,10 +68,14 @@ export function showUpdate(session: LiveSession, updateText: string, except?: At
   if (frame) show(session, frame, except);
 }
 
+type Update = Readonly<Record<string, unknown>>;
+
 /** Updates of the experimental session/attach go only to those who used it. */
-export function notifyAware(session: LiveSession, update: Readonly<Record<string, unknown>>, except?: AttachedClient): void {
-  for (const client of session.attached)
-    if (client !== except && client.aware.has(session)) client.port.line(updateLine(session.id, JSON.stringify(update)));
+export function notifyAware(session: LiveSession, update: Update | ((client: AttachedClient) => Update), except?: AttachedClient): void {
+  for (const client of session.attached) {
+    if (client === except || !client.aware.has(session)) continue;
+    client.port.line(updateLine(session.id, JSON.stringify(typeof update === 'function' ? update(client) : update)));
+  }
 }
 
 /** Nothing is ever dropped for a client that stays connected. */

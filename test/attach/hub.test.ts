@@ -168,6 +168,22 @@ test('a late answer to a withdrawn request does not count when the request is as
   expect(answers()).toHaveLength(1);
 });
 
+test('a client that follows the session learns that another one answered before its own copy is withdrawn, by the id that it knows', () => {
+  const [first, second] = [connect(ANN), connect(ANN)];
+  open(first);
+  load(second);
+  fromProxy(ANN, { id: 7, method: 'session/request_permission', params: { sessionId: 's', options: [] } });
+  const { id: before } = last(second.got);
+  second.send({ id: 3, method: 'session/close', params: { sessionId: 's' } });
+  const _meta = { 'acp-switchboard': { attach: true } };
+  second.send({ id: 4, method: 'session/load', params: { sessionId: 's', cwd: '/w', mcpServers: [], _meta } });
+  const { id } = last(second.got);
+  expect(id).not.toBe(before);
+  first.send({ id: last(first.got).id, result: { outcome: { outcome: 'cancelled' } } });
+  const update = { sessionUpdate: 'permission_resolved', requestId: id, resolvedBy: String(first.client.number) };
+  expect(second.got.slice(-2)).toMatchObject([{ params: { update } }, { method: '$/cancel_request', params: { requestId: id } }]);
+});
+
 test('session/cancel of one client withdraws the open requests from the others, and answers them once', () => {
   const [first, second] = [connect(ANN), connect(ANN)];
   open(first);

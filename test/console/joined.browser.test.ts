@@ -22,11 +22,13 @@ type SdkClient = {
   readonly asked: Json[];
   readonly withdrawn: Json[];
   reads: number;
+  /** Answers the last permission request. */
+  answer(optionId: string): void;
   send(sessionId: string, words: string): Promise<Json>;
   texts(kind: string): string;
 };
 
-/** A client of the SDK with files, that answers no permission request. */
+/** A client of the SDK with files, that answers permission requests only when the test says so. */
 async function sdkClient(token: string): Promise<SdkClient> {
   const self: SdkClient = {
     agent: undefined as Json,
@@ -34,6 +36,7 @@ async function sdkClient(token: string): Promise<SdkClient> {
     asked: [],
     withdrawn: [],
     reads: 0,
+    answer: () => {},
     send: (sessionId, words) =>
       connection.agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: words }] }),
     texts: (kind) => self.updates.flatMap((update: Json) => (update.sessionUpdate === kind ? [update.content.text] : [])).join(''),
@@ -49,6 +52,7 @@ async function sdkClient(token: string): Promise<SdkClient> {
     .onRequest(methods.client.session.requestPermission, ({ params, signal }) => {
       self.asked.push(params);
       return new Promise((resolve) => {
+        self.answer = (optionId) => resolve({ outcome: { outcome: 'selected', optionId } });
         signal.addEventListener('abort', () => {
           self.withdrawn.push(params);
           resolve({ outcome: { outcome: 'cancelled' } });
@@ -111,6 +115,16 @@ test('two clients of the SDK and the console share a session: same updates, one 
   await expect.poll(async () => (await messages(page)).at(-1)).toBe('Chosen: yes.');
   await expect.poll(() => page.getByLabel('The agent is working').count()).toBe(0);
   await page.locator('.end').waitFor();
+
+  // Answered by another client: the page says so.
+  const next = first.send(sessionId, 'ask');
+  await page.locator('.request-card').waitFor();
+  await expect.poll(() => first.asked.length).toBe(2);
+  first.answer('no');
+  expect(await next).toMatchObject({ stopReason: 'end_turn' });
+  await page.getByText('“Delete it” was answered by another client').waitFor();
+  await page.locator('.decision', { hasText: 'answered by another client — Delete it' }).waitFor();
+  expect(await page.locator('.request-card').count()).toBe(0);
 });
 
 test('a prompt of the console waits for the turn of a client, and the console edits and removes prompts of clients', async () => {

@@ -1,5 +1,5 @@
 // A permission request: exactly what the agent wants to do, answered by button or key. Keys are ignored while the user types.
-import type { RefObject, VNode } from 'preact';
+import type { ComponentChildren, RefObject, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PendingRequest } from '../../../src/console/protocol/state.ts';
 import { toSession } from '../../route.ts';
@@ -185,6 +185,16 @@ export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }
 
+/** Without an answer known here, the outcome says it all: withdrawn, cancelled, answered by another client. */
+function endOf({ outcome, answeredBy }: (typeof settled.value)[number]): ComponentChildren {
+  if (answeredBy === undefined || outcome.endsWith(answeredBy)) return <>was {outcome}</>;
+  return (
+    <>
+      was answered {answeredBy === 'client' ? 'in the editor' : 'elsewhere'}: <b>{outcome}</b>
+    </>
+  );
+}
+
 /** Requests of one session, or of all, that were answered elsewhere while the page showed them. */
 export function Elsewhere({ sessionId }: { readonly sessionId?: string }): VNode {
   const last = settled.value
@@ -205,7 +215,7 @@ export function Elsewhere({ sessionId }: { readonly sessionId?: string }): VNode
       )}
       {isShown && (
         <p class="elsewhere" role="status">
-          “{last.request.title}” was answered {last.isFromClient ? 'in the editor' : 'elsewhere'}: <b>{last.outcome}</b>
+          “{last.request.title}” {endOf(last)}
         </p>
       )}
     </>

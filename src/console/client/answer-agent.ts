@@ -2,7 +2,7 @@
 
 import { ClientError } from '../../client/client-error.ts';
 import { fields } from '../../json-object.ts';
-import type { PolicyResult } from '../state/pending-requests.ts';
+import { ANOTHER_CLIENT, type PolicyResult } from '../state/pending-requests.ts';
 import { list, text } from '../state/read-update.ts';
 import type { StateKeeper } from '../state/state.ts';
 import type { createTerminalWatch } from '../state/terminal-watch.ts';
@@ -19,6 +19,8 @@ const MOST_SENT = 100;
 const CANCELLED = { outcome: { outcome: 'cancelled' } };
 
 export function answerAgents({ state, host, terminals, evaluatedRequest }: Deps) {
+  /** The pending requests of the pages, by their id on the connection. */
+  const shown = new Map<string, string>();
   /** The session of each elicitation that sent the user to a URL. */
   const sent = new Map<string, string>();
   function awaitArrival(elicitationId: string, sessionId: string): void {
@@ -31,12 +33,16 @@ export function answerAgents({ state, host, terminals, evaluatedRequest }: Deps)
       const params = fields(value);
       const sessionId = String(params.sessionId);
       if (method === 'session/request_permission') {
-        const { option } = await state.ask(sessionId, params, signal, { policyResult: evaluatedRequest(id) });
+        const hooks = { policyResult: evaluatedRequest(id), opened: (requestId: string) => void shown.set(id, requestId) };
+        const { option } = await state.ask(sessionId, params, signal, hooks).finally(() => shown.delete(id));
         const chosen = option === undefined ? undefined : fields(list(params.options)[option]).optionId;
         return chosen === undefined ? CANCELLED : { outcome: { outcome: 'selected', optionId: chosen } };
       }
       if (method === 'elicitation/create') {
-        const { reply = { action: 'cancel' } } = await state.elicit(text(params.sessionId), params, signal);
+        const opened = (requestId: string) => void shown.set(id, requestId);
+        const { reply = { action: 'cancel' } } = await state
+          .elicit(text(params.sessionId), params, signal, { opened })
+          .finally(() => shown.delete(id));
         if (reply.action === 'accept' && typeof params.elicitationId === 'string') awaitArrival(params.elicitationId, sessionId);
         return reply;
       }
@@ -46,6 +52,11 @@ export function answerAgents({ state, host, terminals, evaluatedRequest }: Deps)
       const result = await host.serve(sessionId, method, params);
       if (method === 'terminal/create') terminals.begin(sessionId, String(fields(result).terminalId));
       return result;
+    },
+    /** Another client of the daemon was first. Its answer is not known here; the withdrawal of the request follows. */
+    answeredElsewhere(id: string): void {
+      const requestId = shown.get(id);
+      if (requestId !== undefined) state.settle(requestId, { option: undefined, by: ANOTHER_CLIENT });
     },
     /** The user completed the elicitation at its URL. */
     arrived(elicitationId: string): void {

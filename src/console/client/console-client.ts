@@ -47,7 +47,7 @@ const CAPABILITIES = {
 export function createConsoleClient(input: Readable, output: Writable, deps: ConsoleClientDeps) {
   const { state, host, redact } = deps;
   const terminals = createTerminalWatch(state, host, redact);
-  const { request, arrived } = answerAgents({ state, host, terminals, evaluatedRequest: deps.evaluatedRequest });
+  const { request, arrived, answeredElsewhere } = answerAgents({ state, host, terminals, evaluatedRequest: deps.evaluatedRequest });
   const client: Client = createClient(input, output, { request, notification });
   const sessions = openSessions(client, deps);
   const prompts = createPrompts({
@@ -58,7 +58,7 @@ export function createConsoleClient(input: Readable, output: Writable, deps: Con
         ...(whileRunning && { _meta: { [META_KEY]: { whileRunning } } }),
       }),
   });
-  const joined = joinSessions({ state, host, others: deps.others, sessions, prompts });
+  const joined = joinSessions({ state, host, others: deps.others, sessions, prompts, answeredElsewhere });
   const ready = client.request('initialize', {
     protocolVersion: 1,
     clientCapabilities: { ...host.capabilities, ...CAPABILITIES },

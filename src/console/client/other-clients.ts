@@ -19,9 +19,10 @@ type Deps = {
   readonly others: OtherClients | undefined;
   readonly sessions: Pick<ReturnType<typeof openSessions>, 'takeUp'>;
   readonly prompts: Pick<Prompts, 'begun'>;
+  readonly answeredElsewhere: (id: string) => void;
 };
 
-export function joinSessions({ state, host, others, sessions, prompts }: Deps) {
+export function joinSessions({ state, host, others, sessions, prompts, answeredElsewhere }: Deps) {
   const joined = new Set<string>();
   /** They are not tried again unless a page asks for it. */
   const failed = new Set<string>();
@@ -70,6 +71,8 @@ export function joinSessions({ state, host, others, sessions, prompts }: Deps) {
           state.event(sessionId, { e: 'end', stopReason: String(update.stopReason) });
           return true;
         case 'permission_resolved':
+          answeredElsewhere(String(update.requestId));
+          return true;
         case 'client_connected':
         case 'client_disconnected':
           return true;

@@ -46,8 +46,13 @@ export function readElicitation(params: Fields, clean: (value: string) => string
   return { message, shown: { mode: 'other', text: unsupported }, accept: () => CANNOT };
 }
 
-/** How a request ended: with the option at this index, or with none. `by` is the page that answered. */
+/**
+ * How a request ended: with the option at this index, or with none. `by` is the page that answered, or `client` for the editor, or
+ * `another client`, whose answer is not known here.
+ */
 export type Settled = { readonly option: number | undefined; readonly by: string | undefined; readonly reply?: Reply | undefined };
+
+export const ANOTHER_CLIENT = 'another client';
 
 /** The answer to an elicitation. */
 export type Reply = { readonly action: 'accept' | 'decline' | 'cancel'; readonly content?: Fields | undefined };
@@ -70,7 +75,7 @@ export type RequestDeps = {
   readonly opened: (request: PendingRequest) => void;
   readonly settled: (
     request: PendingRequest,
-    how: { readonly outcome: string; readonly by: string | undefined; readonly isAccepted: boolean },
+    how: { readonly outcome: string; readonly by: string | undefined; readonly isAccepted: boolean | undefined },
   ) => void;
 };
 
@@ -99,9 +104,11 @@ export function createPendingRequests({ feed, redact, now, row, opened, settled 
         signal.removeEventListener('abort', withdrawn);
         const chosen = request.options[how.option ?? -1];
         const name = how.reply ? REPLIES[how.reply.action] : chosen?.name;
-        const outcome = name ?? (signal.aborted ? 'withdrawn' : 'cancelled');
+        const isUnknown = how.by === ANOTHER_CLIENT;
+        const outcome = name ?? (isUnknown ? `answered by ${ANOTHER_CLIENT}` : signal.aborted ? 'withdrawn' : 'cancelled');
+        const isAccepted = chosen?.kind.startsWith('allow') === true || how.reply?.action === 'accept';
         feed.publish({ b: 'settled', requestId: request.requestId, outcome, by: how.by });
-        settled(request, { outcome, by: how.by, isAccepted: chosen?.kind.startsWith('allow') === true || how.reply?.action === 'accept' });
+        settled(request, { outcome, by: how.by, isAccepted: isUnknown ? undefined : isAccepted });
         resolve(how);
       };
       const withdrawn = () => settle({ option: undefined, by: undefined });

@@ -9,7 +9,7 @@ import { type Accepts, type Conversation, createConversation, type Event } from 
 import type { AgentRow, ConsoleState, SessionRow } from '../protocol/state.ts';
 import { cleanUpdate, cleanValue } from './clean-text.ts';
 import type { Feed } from './feed.ts';
-import { createPendingRequests } from './pending-requests.ts';
+import { ANOTHER_CLIENT, createPendingRequests } from './pending-requests.ts';
 import { chunkOf, eventOf, type Fields, type SummaryChunk, summaryChunkOf, text, withPrints } from './read-update.ts';
 import { agentIn, optionsOf } from './session-options.ts';
 import { type CleanStream, createCleanStream, createTextStream, type TextStream } from './text-stream.ts';
@@ -59,7 +59,7 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
     settled({ sessionId, title }, { outcome, by, isAccepted }) {
       const session = live.get(sessionId);
       if (!session) return;
-      const actor = by === undefined ? 'nobody' : by === 'client' ? 'the editor' : 'you';
+      const actor = by === undefined ? 'nobody' : by === 'client' ? 'the editor' : by === ANOTHER_CLIENT ? by : 'you';
       other(session, { e: 'decision', title, outcome, by: actor, isAccepted });
       noteState(session);
     },

@@ -8,12 +8,14 @@ import { root } from './pages.ts';
 import { commandTables } from './tables/commands.ts';
 import { errorTable, meanings } from './tables/errors.ts';
 import { keyTable, type Schema } from './tables/keys.ts';
+import { metricTable } from './tables/metrics.ts';
 
 /** What stands between `<!-- made from: WHAT -->` and `<!-- end -->`. */
 const MAKERS: Readonly<Record<string, (what: string) => string>> = {
   keys: (where) => keyTable(configJsonSchema() as Schema, where),
   errors: errorTable,
   commands: commandTables,
+  metrics: metricTable,
 };
 const MARKED = /(<!-- made from: (\w+) ?(\S*) -->\n).*?(<!-- end -->)/gs;
 const STALE = 'stale; run: UPDATE_DOCS=1 npx vitest run test/documents/tables.test.ts';
@@ -22,6 +24,7 @@ test.each([
   ['docs/configuration.md', 15],
   ['docs/errors.md', 1],
   ['docs/commands.md', 1],
+  ['docs/telemetry.md', 1],
 ])('the tables of %s match the code', (page, least) => {
   const file = path.join(root, page);
   const now = readFileSync(file, 'utf8');

@@ -214,6 +214,27 @@ export const goals = [
       { what: 'kB for each of 1,000 idle clients', atMost: 30, of: (v) => v('remote.client.idleKb') },
     ],
   },
+  {
+    id: 'G20',
+    title: 'telemetry',
+    needs: ['telemetry'],
+    checks: [
+      { what: 'CPU of bursts, on, x off', atMost: 1.1, of: (v) => v('telemetry.traced.cpuUs') / v('telemetry.ours.cpuUs') },
+      // The same code runs, so this is noise.
+      {
+        what: 'CPU of bursts, disabled, x off',
+        atMost: 1,
+        heldAt: 1.05,
+        of: (v) => v('telemetry.untraced.cpuUs') / v('telemetry.ours.cpuUs'),
+      },
+      {
+        what: 'wall time of a turn, slow collector, x a fast one',
+        atMost: 1,
+        heldAt: 1.1,
+        of: (v) => v('telemetry.traced-slow.turnWallUs') / v('telemetry.traced.turnWallUs'),
+      },
+    ],
+  },
 ];
 
 /**

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { evaluate } from './goals.mjs';
 import { chart } from './lib/chart.mjs';
 import { collect } from './lib/collect.mjs';
+import { startCollectors } from './lib/collectors.mjs';
 import { machine } from './lib/machine.mjs';
 import { loadProgram } from './lib/program.mjs';
 import { goalsLine, goalsTable, table, workloadTable } from './lib/report.mjs';
@@ -45,7 +46,7 @@ process.on('exit', () => rmSync(workDir, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
 
 const load = loadProgram();
-const variants = createVariants(load, workDir);
+const variants = createVariants(load, workDir, await startCollectors());
 const features = hasSetting('log') ? ['frame log'] : [];
 const startedAt = new Date();
 const loadBefore = os.loadavg();

@@ -12,7 +12,7 @@ const root = path.dirname(bench);
  * `command` returns how to start a variant with a list of agent commands (each a list of arguments), in its own directory.
  * `share` is the part of a workload's frames that a slow variant gets, so that it does not take most of the time.
  */
-export function createVariants(load, workDir) {
+export function createVariants(load, workDir, collectors) {
   const reference = (file) => (agents) => [process.execPath, path.join(bench, 'proxies', file), JSON.stringify(agents)];
   const switchboard = snapshot(workDir);
   const start = (config) => [process.execPath, switchboard, 'acp', '--config', config];
@@ -21,6 +21,10 @@ export function createVariants(load, workDir) {
     start,
     command: (agents, dir) => start(configFile(dir, agents, extra)),
   });
+  const traced = (endpoint, before = []) => {
+    const one = ours({ telemetry: { traces: { endpoint } } });
+    return { ...one, command: (...about) => [...before, ...one.command(...about)] };
+  };
   const variants = {
     direct: { title: 'no proxy', isNoProxy: true, command: ([agent]) => agent },
     ...(load.hasRelay && { relay: { title: 'C relay', command: ([agent]) => [...load.command, 'relay', '--', ...agent] } }),
@@ -38,6 +42,11 @@ export function createVariants(load, workDir) {
     ...(hasSetting('log', 'store') && {
       bare: { title: 'switchboard, no log, no transcripts', ...ours({ log: { frames: 'off' }, store: { transcripts: false } }) },
       logged: { title: 'switchboard, metadata log only', ...ours({ log: { frames: 'metadata' }, store: { transcripts: false } }) },
+    }),
+    ...(hasSetting('telemetry') && {
+      untraced: { title: 'switchboard, telemetry disabled', ...traced(collectors.fast, ['env', 'OTEL_SDK_DISABLED=true']) },
+      traced: { title: 'switchboard, telemetry on', ...traced(collectors.fast) },
+      'traced-slow': { title: 'switchboard, telemetry on, slow collector', ...traced(collectors.slow) },
     }),
     naive: { title: 'JSON.parse, JSON.stringify', several: true, command: reference('naive.mjs') },
     jsonrpc: { title: 'vscode-jsonrpc', several: true, share: 0.4, command: reference('jsonrpc.mjs') },

@@ -42,6 +42,34 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     help: 'show a page of the documentation, or the help of a command',
   },
 };
+
+/** The page of docs/ about a command and its subcommands. */
+const PAGES: Readonly<Record<string, string>> = {
+  demo: 'getting-started',
+  init: 'getting-started',
+  connect: 'getting-started',
+  disconnect: 'getting-started',
+  import: 'getting-started',
+  acp: 'getting-started',
+  completion: 'install',
+  doctor: 'troubleshooting',
+  run: 'commands',
+  compare: 'commands',
+  serve: 'daemon',
+  token: 'daemon',
+  mcp: 'mcp',
+  host: 'scale-out',
+  agents: 'agents',
+  auth: 'agents',
+  config: 'configuration',
+  policy: 'policy',
+  audit: 'policy',
+  changes: 'sandbox',
+  sessions: 'records',
+  replay: 'records',
+  logs: 'records',
+  redact: 'records',
+};
 const IN_GENERAL = ['--version', '--config', '--debug', '--help'];
 
 export function groupCommands(program: Command): void {
@@ -63,6 +91,19 @@ export function groupCommands(program: Command): void {
   // Commander lists groups in the order of their first command.
   const place = (command: Command) => order.indexOf(command.name());
   (program.commands as Command[]).sort((a, b) => place(a) - place(b));
+}
+
+/** The last line of a command's help names the page about it. */
+export function namePages(program: Command): void {
+  for (const command of program.commands) {
+    const page = PAGES[command.name()];
+    if (page !== undefined) addPage(command, page);
+  }
+}
+
+function addPage(command: Command, page: string): void {
+  command.addHelpText('after', `\nMore: switchboard help ${page}`);
+  for (const below of command.commands) addPage(below, page);
 }
 
 /** Prints usage errors of a command and its subcommands in our format: the problem, and below it what to type instead. */

@@ -10,7 +10,7 @@ import { addAgentCommands } from './agents/commands.ts';
 import type { HostFlags } from './bus/host.ts';
 import type { DemoFlags } from './demo/demo.ts';
 import { CommandFailure } from './failure.ts';
-import { formatUsageErrors, groupCommands } from './help.ts';
+import { formatUsageErrors, groupCommands, namePages } from './help.ts';
 import { inheritOptions } from './inherited-options.ts';
 import type { McpOptions } from './mcp/mcp.ts';
 import { addPolicyCommands } from './policy/policy.ts';
@@ -124,6 +124,7 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
     });
   inheritOptions(program);
   groupCommands(program);
+  namePages(program);
   formatUsageErrors(program);
   return program;
 }

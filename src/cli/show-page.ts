@@ -24,7 +24,7 @@ export function pageText(name: string, width: number): string {
       return [];
     }
     if (isCode) return [`    ${line}`];
-    if (/^(?:!\[|<!--|\|[ |:-]+\|$)/.test(line)) return [];
+    if (/^(?:!\[|<!--|<picture>|\|[ |:-]+\|$)/.test(line)) return [];
     if (line.startsWith('#')) return [plain(line.replace(/^#+ /, '')).toUpperCase()];
     if (line.startsWith('|')) return tableRow(line, width);
     const indent = /^(?:\s*(?:[-*]|\d+\.) )/.exec(line)?.[0].length ?? 0;

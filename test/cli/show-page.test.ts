@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { pageNames, pageText } from '../../src/cli/show-page.ts';
 import { createHome } from './command.ts';
+import { allCommands, helpOf } from './command-tree.ts';
 
 test.each(pageNames())('the page %s is readable text', (name) => {
   const text = pageText(name, 100);
-  expect(text).not.toMatch(/\]\(|^```/m);
+  expect(text).not.toMatch(/\]\(|^```|<picture>/m);
   expect(text.length).toBeGreaterThan(500);
 });
 
@@ -16,4 +17,12 @@ test('help shows a page, the help of a command, or what there is', async () => {
   const { code, stderr } = await home.quick(['help', 'polcy']);
   expect(code).toBe(2);
   expect(stderr).toContain('did you mean "policy"?');
+});
+
+test('the help of every command names its page', () => {
+  const without = allCommands().flatMap(({ words, command }) => {
+    const [, page = ''] = /\nMore: switchboard help ([a-z-]+)\n$/.exec(helpOf(command)) ?? [];
+    return pageNames().includes(page) ? [] : [words.join(' ')];
+  });
+  expect(without).toEqual(['']);
 });

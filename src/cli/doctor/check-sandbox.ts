@@ -47,7 +47,7 @@ export async function checkSandbox(config: Config | undefined, sandbox: Sandbox,
     return [warning('sandbox.program', `no sandbox: ${found.problem}`, `these agents run without one: ${names}`, found.next)];
   }
   if (found.kind === 'seatbelt')
-    return [warning('sandbox.program', `${found.program}`, 'the profile for macOS is generated and untested', 'see docs/sandbox.md')];
+    return [warning('sandbox.program', `${found.program}`, 'the profile for macOS is generated and untested', 'switchboard help sandbox')];
   const version = spawnSync(found.program, ['--version'], { encoding: 'utf8' }).stdout?.trim() ?? '';
   const bridge = bridgeScript();
   const { acts, output } = await attackItself(found, bridge);

@@ -20,12 +20,12 @@ const agents = (home: Home) => ({
 const SECRET = ['--policy', 'standard', '--agent', 'a', '--action', 'read', '--path', '.env'];
 
 const CASES: readonly { code: number; meaning: string; words: readonly string[] }[] = [
-  { code: 0, meaning: 'done', words: ['config', 'path'] },
-  { code: 1, meaning: 'failure of an agent', words: ['run', '-a', 'crashes', 'crash'] },
+  { code: 0, meaning: 'done: the turn ended', words: ['config', 'path'] },
+  { code: 1, meaning: 'an agent, the protocol or the machine failed', words: ['run', '-a', 'crashes', 'crash'] },
   { code: 2, meaning: 'usage', words: ['demo', '--fats'] },
-  { code: 3, meaning: 'an agent did not respond', words: ['agents', 'test', 'silent'] },
+  { code: 3, meaning: 'time is up', words: ['agents', 'test', 'silent'] },
   { code: 4, meaning: 'no such agent', words: ['run', '-a', 'crashse', 'crash'] },
-  { code: 5, meaning: 'denied by the policy', words: ['policy', 'explain', ...SECRET, '--exit-code'] },
+  { code: 5, meaning: 'refused: by the policy', words: ['policy', 'explain', ...SECRET, '--exit-code'] },
   { code: 6, meaning: 'configuration or policy invalid', words: ['config', 'validate', 'missing.jsonc'] },
   { code: 7, meaning: 'an agent could not be started', words: ['agents', 'test', 'absent'] },
   { code: 8, meaning: 'a check found problems', words: ['doctor', '--no-start'] },
@@ -59,6 +59,6 @@ test('exit code 130: interrupted', async () => {
 test('docs/commands.md lists these codes and their meanings', () => {
   const page = readFileSync(path.resolve(import.meta.dirname, '../../docs/commands.md'), 'utf8');
   const rows = [...page.matchAll(/^\| (\d+) \| (.*) \|$/gm)].map(([, code, meaning = '']) => ({ code: Number(code), meaning }));
-  const all = [...CASES, { code: 130, meaning: 'interrupted' }];
+  const all = [...CASES, { code: 130, meaning: 'Ctrl-C' }];
   expect(rows).toEqual(all.map(({ code, meaning }) => ({ code, meaning: expect.stringContaining(meaning) })));
 });

@@ -1,10 +1,12 @@
-// The package as npm builds it, in an empty directory: its types compile, and the documented example works.
-import { execFile } from 'node:child_process';
+// The package as npm builds it, in an empty directory: its types compile, and the documented examples work.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -37,12 +39,13 @@ test('it contains every file that package.json names', () => {
   expect(existsSync(path.join(installed, 'src'))).toBe(false);
 });
 
-test('the example in docs/embedding.md compiles, runs, and prints the documented output', async () => {
+test('the examples in docs/embedding.md compile and run, and the first prints the documented output', async () => {
   writeFileSync(path.join(dir, 'example.ts'), example);
-  // Not run, because it would listen. It uses the example's names.
+  // It uses the example's names, and listens here.
+  const socket = path.join(dir, 'agents.sock');
   writeFileSync(
     path.join(dir, 'server.ts'),
-    `import type { Switchboard } from 'acp-switchboard';\ndeclare const switchboard: Switchboard;\n${server}`,
+    `import { createSwitchboard } from 'acp-switchboard';\nconst switchboard = await createSwitchboard();\n${server.replace(/'[^']+\.sock'/, JSON.stringify(socket))}`,
   );
   const flags = '--strict --module nodenext --target es2023 --types node --exactOptionalPropertyTypes --skipLibCheck false'.split(' ');
   await run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), ...flags, 'example.ts', 'server.ts'], {
@@ -54,4 +57,19 @@ test('the example in docs/embedding.md compiles, runs, and prints the documented
   const [, expected] = /```text\n(.*?)```/s.exec(guide) ?? [];
   expect(stdout.trimEnd()).toBe(expected?.trimEnd());
   expect(stderr).toBe('');
+
+  writeFileSync(
+    path.join(dir, 'report-listening.mjs'),
+    `import net from 'node:net';
+const { listen } = net.Server.prototype;
+net.Server.prototype.listen = function (...args) { return listen.apply(this.once('listening', () => console.log('listening')), args); };`,
+  );
+  const serving = spawn(process.execPath, ['--import', './report-listening.mjs', 'server.js'], { cwd: dir, env });
+  onTestFinished(() => void serving.kill('SIGKILL'));
+  await once(serving.stdout, 'data');
+  const client = net.connect(socket).setEncoding('utf8');
+  client.write('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}\n');
+  const [answer] = await once(client, 'data');
+  expect(JSON.parse(answer)).toMatchObject({ id: 1, result: { protocolVersion: 1 } });
+  client.destroy();
 });

@@ -3,12 +3,13 @@ import { expect, test } from 'vitest';
 import { frontPages, pages, proseOf, textOf } from './pages.ts';
 
 // Lower these when pages get shorter. Before you raise one, cut something that no reader misses.
-const MOST_IN_DOCS = 34_000;
+const MOST_IN_DOCS = 20_000;
 const MOST_IN_README = 700;
 
-/** Words of a page: code and generated tables count, too. */
+/** Words of a page, with its code. Tables that are made from the code or written by a script are looked up, not read: they do not count. */
 const wordsIn = (file: string) =>
   textOf(file)
+    .replace(/^<!-- (?:made from|written by).*?^<!-- end -->$/gms, '')
     .split(/\s+/)
     .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 

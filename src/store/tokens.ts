@@ -66,6 +66,12 @@ export type TokenReader = {
   isValid(token: Token): boolean;
 };
 
+/**
+ * A directory that changed this recently is read each time: its timestamp has the resolution of the kernel's clock, and a new file has no content
+ * at first.
+ */
+const SETTLED_MS = 2000;
+
 /** Reads the directory again when it has changed. */
 export function createTokenReader(stateDir: string, now: () => number): TokenReader {
   let seen = '';
@@ -74,7 +80,7 @@ export function createTokenReader(stateDir: string, now: () => number): TokenRea
     const about = statSync(tokensDir(stateDir), { throwIfNoEntry: false, bigint: true });
     const stamp = about ? `${about.mtimeNs}:${about.ino}` : '';
     if (stamp !== seen) tokens = readTokens(stateDir);
-    seen = stamp;
+    seen = about && now() - Number(about.mtimeMs) < SETTLED_MS ? '' : stamp;
     return tokens;
   }
   const isCurrent = ({ expiresAt }: Token): boolean => expiresAt === undefined || Date.parse(expiresAt) > now();

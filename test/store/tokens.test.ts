@@ -1,5 +1,5 @@
 // Access tokens: what is on disk, and which presented token is which.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -59,6 +59,22 @@ test('a reader sees tokens that are created, revoked or expire while it runs', (
   // A new token of the same name does not bring connections of the old one back.
   createToken(dir, about('a', { createdAt: '2026-01-01T13:00:00Z' }));
   expect(reader.isValid(found)).toBe(false);
+});
+
+test('a token counts although the timestamp of its directory did not change, and although its content came after its file', () => {
+  const reader = createTokenReader(dir, Date.now);
+  expect(reader.verify(createToken(dir, about('a')) as string)).toBeDefined();
+  const { mtime } = statSync(path.dirname(file('a')));
+  const same = createToken(dir, about('b')) as string;
+  utimesSync(path.dirname(file('a')), mtime, mtime);
+  expect(reader.verify(same)).toBeDefined();
+
+  const late = createToken(dir, about('c')) as string;
+  const content = readFileSync(file('c'));
+  truncateSync(file('c'));
+  expect(reader.verify(late)).toBeUndefined();
+  writeFileSync(file('c'), content);
+  expect(reader.verify(late)).toBeDefined();
 });
 
 test.each([

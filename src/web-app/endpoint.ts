@@ -20,6 +20,8 @@ export type WebAppDeps = {
 };
 
 export type WebApp = Required<GuardedEndpoint> & {
+  /** Whether a request of a page has no answer yet. */
+  isBusy(): boolean;
   /** Ends all pages, and waits until their agents have stopped. */
   close(): Promise<void>;
 };
@@ -37,6 +39,7 @@ export function createWebApp({ gate, maxFrameBytes, graceMs, forPrincipal }: Web
   const kept = new Map<string, Kept>();
   const sockets = new Map<Page, WebSocket>();
   const stopping = new Set<Promise<void>>();
+  let allOpenRequests = 0;
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: maxFrameBytes,
@@ -97,7 +100,11 @@ export function createWebApp({ gate, maxFrameBytes, graceMs, forPrincipal }: Web
         return respond(page, service, id, { error: frameErrorOf(refusals.busy(MAX_OPEN_REQUESTS), undefined) });
       }
       openRequests++;
-      void handle(principal, page, String(data)).finally(() => openRequests--);
+      allOpenRequests++;
+      void handle(principal, page, String(data)).finally(() => {
+        openRequests--;
+        allOpenRequests--;
+      });
     });
     socket.once('close', () => {
       stopTests();
@@ -133,6 +140,7 @@ export function createWebApp({ gate, maxFrameBytes, graceMs, forPrincipal }: Web
       if (pages >= MAX_PAGES) return refuseUpgrade(socket, { status: 429, why: 'too many open pages' });
       server.handleUpgrade(request, socket, head, (client) => serve(client, socket as Socket, token));
     },
+    isBusy: () => allOpenRequests > 0,
     async close() {
       for (const key of [...kept.keys()]) end(key, 1001, 'the server is shutting down');
       await Promise.all(stopping);

@@ -113,7 +113,7 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
     hosts = new Set(at.names.map((name) => `${name}:${opened.port}`.toLowerCase()));
     const signalled = onSignals(clients.kill, async () => {
       opened.stopAccepting();
-      await idle(clients, drainMs);
+      await idle([clients, mcp, webApp], drainMs);
       await endClients();
       await opened.stop();
     });
@@ -183,9 +183,10 @@ async function openWithoutConsole({ port, at, endpoints }: Where): Promise<Opene
   }
 }
 
-/** Turns that run get this long to end. */
-async function idle(clients: NetworkClients, drainMs: number): Promise<void> {
-  for (const deadline = performance.now() + drainMs; clients.isBusy() && performance.now() < deadline; ) await delay(LOOK_EVERY_MS);
+/** Turns that run get this long to end, and their clients to receive the answers. */
+async function idle(services: readonly { isBusy(): boolean }[], drainMs: number): Promise<void> {
+  const isBusy = () => services.some((one) => one.isBusy());
+  for (const deadline = performance.now() + drainMs; isBusy() && performance.now() < deadline; ) await delay(LOOK_EVERY_MS);
 }
 
 const LOOK_EVERY_MS = 50;

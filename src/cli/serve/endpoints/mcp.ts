@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { VERSION } from '../../../app/package-files.ts';
 import { isTooDeep, MAX_NESTING } from '../../../json-nesting.ts';
+import { isObject } from '../../../json-object.ts';
 import type { Refusal } from '../../../listener/access.ts';
 import type { Gate, GuardedEndpoint } from '../../../listener/gate.ts';
 import { type BodyLimits, isJsonBody, readBody, refuse } from '../../../listener/respond.ts';
@@ -20,7 +21,11 @@ export type McpEndpointDeps = Pick<InProcess, 'config' | 'stateDir' | 'owns'> & 
   readonly bodyLimits: (principal: string) => BodyLimits;
 };
 
-export type McpEndpoint = GuardedEndpoint & { close(): void };
+export type McpEndpoint = GuardedEndpoint & {
+  /** Whether a tool call has no answer yet. */
+  isBusy(): boolean;
+  close(): void;
+};
 
 /** What one token holds: its MCP clients share the sessions. */
 type Serving = {
@@ -45,6 +50,7 @@ const NOTHING = () => {};
 export function mcpEndpoint({ config, stateDir, owns, gate, connect, bodyLimits }: McpEndpointDeps): McpEndpoint {
   const open = new Map<string, Promise<Serving>>();
   const inFlight = new Map<string, number>();
+  const toolCalls = new Set<ServerResponse>();
   const timer = setInterval(look, LOOK_EVERY_MS);
   timer.unref();
 
@@ -112,8 +118,10 @@ export function mcpEndpoint({ config, stateDir, owns, gate, connect, bodyLimits 
     const serving = await servingOf(principal);
     if (response.destroyed) return;
     serving.responses.add(response);
+    if (isToolCall(body.value)) toolCalls.add(response);
     response.once('close', () => {
       serving.responses.delete(response);
+      toolCalls.delete(response);
       serving.lastUsedMs = performance.now();
     });
     const answer = await serving.handle(webRequest(request, `http://${request.headers.host}/mcp`, abort.signal), body.value);
@@ -123,12 +131,16 @@ export function mcpEndpoint({ config, stateDir, owns, gate, connect, bodyLimits 
   return {
     roles: ['owner', 'client'],
     handle,
+    isBusy: () => toolCalls.size > 0,
     close() {
       clearInterval(timer);
       for (const one of open.values()) void one.then(({ close }) => close(), NOTHING);
     },
   };
 }
+
+/** Event streams and subscriptions stay open, so they do not count. */
+const isToolCall = (message: unknown): boolean => isObject(message) && message.method === 'tools/call';
 
 async function bodyOf(request: IncomingMessage, limits: BodyLimits): Promise<{ readonly value: unknown } | Refusal> {
   if (!isJsonBody(request)) return { status: 415, why: 'the Content-Type must be application/json' };

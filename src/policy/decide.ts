@@ -8,7 +8,7 @@ import { isClear } from './rules/clear-effects.ts';
 import { covers } from './rules/covers.ts';
 import { deniedNames } from './rules/denied-names.ts';
 import type { Permits } from './rules/effects-allowed.ts';
-import type { Verdict } from './rules/rule.ts';
+import { VERDICTS, type Verdict } from './rules/rule.ts';
 import { indexOf } from './rules/rule-index.ts';
 import { touches } from './rules/touches.ts';
 
@@ -42,7 +42,7 @@ export function decide(policy: Policy, action: Action): Decision {
   let isInteractive = false;
   try {
     isInteractive = action.interactive;
-    return settle(evaluate(policy, action), isInteractive);
+    return settle(evaluateBelow(policy, action), isInteractive);
   } catch {
     return settle(
       { verdict: 'ask', rule: undefined, why: 'an error while the request was evaluated', matches: [], opaque: ['an error'] },
@@ -57,6 +57,16 @@ function settle(evaluation: Evaluation, isInteractive: boolean): Decision {
   const layer = evaluation.rule?.layer;
   if (evaluation.verdict !== 'ask' || isInteractive) return { ...evaluation, layer, wasAsk: false };
   return { ...evaluation, layer, verdict: 'deny', wasAsk: true, why: `${evaluation.why}; no user can be asked` };
+}
+
+/** Below the ceiling, if there is one: the stricter of both counts. */
+function evaluateBelow(policy: Policy, action: Action): Evaluation {
+  const found = evaluate(policy, action);
+  if (policy.ceiling === undefined || found.verdict === 'deny') return found;
+  const most = evaluate(policy.ceiling, action);
+  const matches = [...found.matches, ...most.matches.filter(({ verdict }) => verdict === 'allow')];
+  if (VERDICTS.indexOf(found.verdict) <= VERDICTS.indexOf(most.verdict)) return { ...found, matches };
+  return { ...most, why: most.rule ? most.why : `${most.why}, in the policy bundle`, matches };
 }
 
 function evaluate(policy: Policy, action: Action): Evaluation {

@@ -3,8 +3,8 @@ import type { NameGlob } from './paths/name-glob.ts';
 import { currentRuleId } from './paths/protected-files.ts';
 import type { Rule, Verdict } from './rules/rule.ts';
 
-/** Strongest first. `built-in` holds the protected files and stands above all. */
-export const LAYERS = ['managed', 'user', 'project', 'command-line', 'remembered'] as const;
+/** Strongest first. `bundle`: signed, and handed out on the bus. `built-in` holds the protected files and stands above all. */
+export const LAYERS = ['bundle', 'managed', 'user', 'project', 'command-line', 'remembered'] as const;
 export type LayerName = (typeof LAYERS)[number] | 'built-in';
 
 export const VIOLATIONS = ['log', 'notify', 'cancel', 'kill'] as const;
@@ -66,6 +66,8 @@ export type Policy = {
   readonly strict: readonly LayeredRule[];
   readonly allow: readonly LayeredRule[];
   readonly default: Verdict;
+  /** A bundle that is closed (`default: deny`): what it does not allow is denied, whatever the other layers allow. */
+  readonly ceiling?: Omit<Policy, 'ceiling'> | undefined;
   /** Per layer, strongest first; `rules/settings.ts` combines them. */
   readonly settings: readonly Settings[];
 };

@@ -117,6 +117,20 @@ test('an untrusted project layer never loosens anything', () => {
   );
 });
 
+test('a bundle never loosens anything, and nothing is allowed that it denies by itself', () => {
+  fc.assert(
+    fc.property(layersArb, fc.array(policyArb, { minLength: 1, maxLength: 2 }), actionArb, (layers, policies, action) => {
+      const bundle = policies.map((policy): Layer => ({ name: 'bundle', policy }));
+      const verdict = verdictOf([...layers, ...bundle], action);
+      expect(looseness(verdict)).toBeLessThanOrEqual(looseness(verdictOf(layers, action)));
+      const closed = policies.some((policy) => policy.default === 'deny');
+      const alone = verdictOf(policies.map((policy) => ({ name: 'managed', policy })) as Layer[], action);
+      if (closed || alone === 'deny') expect(looseness(verdict)).toBeLessThanOrEqual(looseness(alone));
+    }),
+    RUNS,
+  );
+});
+
 test('the order of rules and layers changes nothing', () => {
   fc.assert(
     fc.property(layersArb, actionArb, (layers, action) => {

@@ -1,7 +1,7 @@
 // From policy, settings and catalogue to a profile, on a disk in memory.
 import { describe, expect, test } from 'vitest';
 import { loadPolicy } from '../../src/policy/format/load.ts';
-import type { Policy } from '../../src/policy/policy.ts';
+import type { Policy, PolicyFile } from '../../src/policy/policy.ts';
 import { combine } from '../../src/policy/rules/layers.ts';
 import { type CompileInput, compile } from '../../src/sandbox/profile/compile.ts';
 import type { Profile } from '../../src/sandbox/profile/profile.ts';
@@ -11,11 +11,12 @@ import { fakeDisk } from './fake-disk.ts';
 const HOME = '/home/u';
 const CONTAINMENT = { level: 'workspace', network: 'open', unavailable: 'fail', declined: undefined } as const;
 
-function policyOf(text: string): Policy {
+function fileOf(text: string): PolicyFile {
   const { policy, problems } = loadPolicy('/policy.yaml', text);
   if (!policy) throw new Error(JSON.stringify(problems));
-  return combine([{ name: 'user', policy }]);
+  return policy;
 }
+const policyOf = (text: string): Policy => combine([{ name: 'user', policy: fileOf(text) }]);
 
 const INPUT: CompileInput = {
   ...{ agent: 'a', containment: CONTAINMENT, settings: NO_SETTINGS, policy: undefined, known: undefined, otherState: [] },
@@ -126,6 +127,24 @@ ask:
     const closed = policyOf('version: 1\ndefault: deny\nallow:\n  - edit($cwd/src/**)\n  - read($cwd/**)\n');
     expect(placed(profile({}, { policy: closed }), 'write')).toEqual(['/p/src']);
     expect(placed(profile({}, { policy: policyOf('version: 1\ndefault: deny\n') }), 'write')).toEqual([]);
+  });
+  test('a closed bundle opens only what it and the other layers allow', () => {
+    const under = (...texts: readonly [bundle: string, user: string]) => {
+      const [bundle, user] = texts.map((text) => fileOf(`version: 1\n${text}`)) as [PolicyFile, PolicyFile];
+      const policy = combine([
+        { name: 'bundle', policy: bundle },
+        { name: 'user', policy: user },
+      ]);
+      return profile({ '/data/a': '', '/p/src/a/x': '' }, { policy });
+    };
+    const closed = 'default: deny\nallow:\n  - edit($cwd/src/**)\n  - fetch(*.example.com)\n';
+    expect(placed(under(closed, 'default: ask'), 'write')).toEqual(['/p/src']);
+    expect(placed(under(closed, 'default: deny\nallow:\n  - edit($cwd/src/a/**)\n'), 'write')).toEqual(['/p/src/a']);
+    expect(placed(under(closed, 'default: deny\nallow:\n  - edit($cwd/**)\n'), 'write')).toEqual(['/p/src']);
+    expect(placed(under(closed, 'default: deny\nallow:\n  - edit($cwd/lib/**)\n'), 'write')).toEqual([]);
+    expect(placed(under(closed, 'default: ask\nallow:\n  - edit(/data/**)\n'), 'write')).toEqual(['/p/src']);
+    expect(under(closed, 'allow:\n  - fetch(api.example.com)\n  - fetch(evil.net)\n').hosts.allow).toEqual(['api.example.com']);
+    expect(placed(under('allow:\n  - edit(/data/**)\n', 'default: ask'), 'write')).toEqual(['/p']);
   });
   test('an allowed directory outside the project is writable; a pattern is not', () => {
     const policy = policyOf('version: 1\ndefault: ask\nallow:\n  - edit(/data/**)\n  - edit(**/x/**)\n  - edit($home/**)\n');

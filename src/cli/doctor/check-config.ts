@@ -10,6 +10,7 @@ import type { Layer } from '../../policy/rules/layers.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 const WHOSE: Readonly<Record<Layer['name'], string>> = {
+  bundle: 'of the policy bundle',
   managed: "your organisation's",
   user: 'yours',
   project: "the project's",

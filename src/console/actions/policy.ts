@@ -66,7 +66,7 @@ export function policyHandlers(policies: PolicyStore, redact: Redactor) {
       defaultHits: hits.get(hitKey(undefined))?.count ?? 0,
       defaultWeek: inWeek(undefined),
       files: layers.map(({ name, policy: { file: from }, isTrusted = name !== 'project' }) => ({ layer: name, file: from, isTrusted })),
-      rules: [...strict('deny'), ...strict('ask'), ...policy.allow].map(row),
+      rules: [...strict('deny'), ...strict('ask'), ...policy.allow, ...(policy.ceiling?.allow ?? [])].map(row),
       problem,
       place: placeShown(policies.place()),
     });

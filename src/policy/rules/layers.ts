@@ -1,6 +1,6 @@
 // Combines several policy files. Deny beats ask beats allow across all of them, so no layer can loosen another.
 import { protectedFileRules } from '../paths/protected-files.ts';
-import { LAYERS, type LayeredRule, type OnViolation, type Policy, type PolicyFile, type Settings } from '../policy.ts';
+import { type AgentSettings, LAYERS, type LayeredRule, type OnViolation, type Policy, type PolicyFile, type Settings } from '../policy.ts';
 import { VERDICTS, type Verdict } from './rule.ts';
 
 export type Layer = {
@@ -21,14 +21,17 @@ export type CombineOptions = {
 };
 
 /** The settings of an untrusted file that narrow the defaults. Pinning a mode means choosing it, and nobody chose this file. */
-function tightening({ agents, mcp, remember, limits }: Settings): Settings {
+const ofUntrusted = (settings: Settings): Settings => tightening(settings, () => undefined);
+
+/** The settings that narrow the defaults, with the modes that may be pinned. */
+function tightening({ agents, mcp, remember, limits }: Settings, pinned: (pin: AgentSettings['pin']) => AgentSettings['pin']): Settings {
   const isStrict = (response: OnViolation | undefined) => response === 'cancel' || response === 'kill';
   return {
     agents: new Map(
-      [...agents].map(([name, { refuse, onViolation, sandbox, network, unavailable }]) => [
+      [...agents].map(([name, { pin, refuse, onViolation, sandbox, network, unavailable }]) => [
         name,
         // A level is a lower bound, so a file that nobody chose may name one.
-        { pin: undefined, refuse, onViolation: isStrict(onViolation) ? onViolation : undefined, sandbox, network, unavailable },
+        { pin: pinned(pin), refuse, onViolation: isStrict(onViolation) ? onViolation : undefined, sandbox, network, unavailable },
       ]),
     ),
     mcp,
@@ -40,15 +43,21 @@ function tightening({ agents, mcp, remember, limits }: Settings): Settings {
 /**
  * Takes the layers in any order. A layer's `allow` counts unless a stronger layer is closed (`default: deny`) or the layer is an untrusted
  * project; its `ask` then still wins over an allow, but opens nothing that is closed. The default is the strictest that any layer sets,
- * `ask` if none does.
+ * `ask` if none does. A bundle only tightens: what it allows must be allowed without it, too.
  */
 export function combine(layers: readonly Layer[], { protect = [] }: CombineOptions = {}): Policy {
   const ordered = [...layers].sort((a, b) => LAYERS.indexOf(a.name) - LAYERS.indexOf(b.name));
+  const bundled = ordered.filter(({ name }) => name === 'bundle');
   const strict: LayeredRule[] = [];
   const allow: LayeredRule[] = [];
   const defaults: Verdict[] = [];
   let closedAt = Number.POSITIVE_INFINITY;
   for (const { name, policy, isTrusted = name !== 'project' } of ordered) {
+    if (name === 'bundle') {
+      for (const rule of policy.rules) if (rule.verdict !== 'allow') strict.push({ rule, layer: name, onlyTightens: true });
+      if (policy.default === 'ask') defaults.push('ask');
+      continue;
+    }
     const rank = LAYERS.indexOf(name);
     const mayLoosen = isTrusted && rank <= closedAt;
     for (const rule of policy.rules) {
@@ -61,6 +70,17 @@ export function combine(layers: readonly Layer[], { protect = [] }: CombineOptio
   for (const rule of protectedFileRules([...protect, ...layers.map(({ policy }) => policy.file)]))
     strict.push({ rule, layer: 'built-in', onlyTightens: true });
   const strictest = VERDICTS.find((verdict) => defaults.includes(verdict)) ?? 'ask';
-  const settings = ordered.map(({ name, policy, isTrusted = name !== 'project' }) => (isTrusted ? policy : tightening(policy)));
-  return { strict, allow, default: strictest, settings };
+  const settings = ordered.map(({ name, policy, isTrusted = name !== 'project' }) => {
+    if (name === 'bundle') return tightening(policy, (pin) => pin);
+    return isTrusted ? policy : ofUntrusted(policy);
+  });
+  const ceiling = ceilingOf(bundled.map(({ policy }) => policy));
+  return { strict, allow, default: strictest, settings, ...(ceiling && { ceiling }) };
+}
+
+function ceilingOf(files: readonly PolicyFile[]): Policy['ceiling'] {
+  if (!files.some((file) => file.default === 'deny')) return undefined;
+  const rules = files.flatMap((file) => file.rules).map((rule): LayeredRule => ({ rule, layer: 'bundle', onlyTightens: false }));
+  const [allow, strict] = [rules.filter(({ rule }) => rule.verdict === 'allow'), rules.filter(({ rule }) => rule.verdict !== 'allow')];
+  return { strict, allow, default: 'deny', settings: [] };
 }

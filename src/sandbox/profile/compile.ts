@@ -8,7 +8,7 @@ import { CREDENTIALS, SYSTEM_SECRETS, TEMPORARY } from './defaults.ts';
 import { type GitPlaces, gitOf } from './git.ts';
 import { namedPlaces } from './globs.ts';
 import { type Disk, type HostList, isWithin, type Place, type Profile, type Uncompilable } from './profile.ts';
-import { allowedHosts, editableGlobs, notHeld } from './rules.ts';
+import { allowedHosts, closedTo, editableGlobs, notHeld } from './rules.ts';
 
 /** What the catalogue knows of an agent. Paths may begin with `~`. */
 export type KnownAgent = {
@@ -151,8 +151,8 @@ function visible(places: readonly Place[]): readonly Place[] {
 
 /** The whole project, unless the policy is closed (`default: deny`) and opens only some directories of it. */
 function projectWritesOf({ agent, policy, roots }: CompileInput, around: Roots, disk: Disk): readonly string[] {
-  if (policy === undefined || policy.default !== 'deny') return roots;
-  const globs = editableGlobs(policy, agent, around);
+  const globs = policy && closedTo(policy, agent, around);
+  if (globs === undefined) return roots;
   return roots.flatMap((root) => {
     const named = globs.flatMap((source) => (source === '**' || source === '/**' ? [root] : namedPlaces(source, { ...around, cwd: root })));
     if (named.some((one) => isWithin(one, root))) return [root];

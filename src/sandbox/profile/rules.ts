@@ -52,7 +52,18 @@ export function notHeld({ strict }: Policy, agent: string, roots: Roots): readon
 }
 
 /** Directories that allow rules let the agent edit: `$cwd/src/**`. Only whole directories can be opened. */
-export function editableGlobs({ allow }: Policy, agent: string, roots: Roots): readonly string[] {
+export function editableGlobs({ allow, ceiling }: Policy, agent: string, roots: Roots): readonly string[] {
+  const named = editableIn(allow, agent, roots);
+  return ceiling ? common(named, editableIn(ceiling.allow, agent, roots), isBelow) : named;
+}
+
+/** Whether only some directories of the project may be written, and which. */
+export function closedTo(policy: Policy, agent: string, roots: Roots): readonly string[] | undefined {
+  if (policy.default === 'deny') return editableGlobs(policy, agent, roots);
+  return policy.ceiling && editableIn(policy.ceiling.allow, agent, roots);
+}
+
+function editableIn(allow: readonly LayeredRule[], agent: string, roots: Roots): readonly string[] {
   return allow.flatMap(({ rule }) => {
     if (!concerns(rule, agent, roots) || rule.tools || rule.mcp || rule.args || rule.evidence) return [];
     // A sandbox cannot tell commands apart: what one of them may write must be writable.
@@ -61,9 +72,24 @@ export function editableGlobs({ allow }: Policy, agent: string, roots: Roots): r
   });
 }
 
+/** What both lists name: of each, the entries that an entry of the other covers. */
+function common(some: readonly string[], others: readonly string[], isCovered: (one: string, by: string) => boolean): readonly string[] {
+  const within = (list: readonly string[], by: readonly string[]) => list.filter((one) => by.some((other) => isCovered(one, other)));
+  return [...new Set([...within(some, others), ...within(others, some)])];
+}
+
+const isBelow = (glob: string, other: string): boolean => glob === other || glob.startsWith(other.slice(0, -'**'.length));
+
 /** Hosts that allow rules name. */
-export function allowedHosts({ allow }: Policy, agent: string, roots: Roots): readonly string[] {
-  return allow.flatMap(({ rule }: LayeredRule) =>
+export function allowedHosts({ allow, ceiling }: Policy, agent: string, roots: Roots): readonly string[] {
+  const named = hostsIn(allow, agent, roots);
+  return ceiling ? common(named, hostsIn(ceiling.allow, agent, roots), isHostBelow) : named;
+}
+
+const isHostBelow = (host: string, other: string): boolean => host === other || (other.startsWith('*.') && host.endsWith(other.slice(1)));
+
+function hostsIn(allow: readonly LayeredRule[], agent: string, roots: Roots): readonly string[] {
+  return allow.flatMap(({ rule }) =>
     concerns(rule, agent, roots) && !rule.commands && (rule.actions === undefined || rule.actions.has('fetch'))
       ? (rule.hosts ?? []).map(({ source }) => source)
       : [],

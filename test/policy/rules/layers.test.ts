@@ -33,6 +33,22 @@ describe('of several layers', () => {
     ['an untrusted project may tighten', 'deny', [layer('user', ALLOW), layer('project', 'deny: [ execute ]')]],
     ['an untrusted project may close', 'deny', [layer('user', 'default: allow'), layer('project', 'default: deny')]],
     ['a trusted project may allow', 'allow', [layer('project', ALLOW, true)]],
+    ['a bundle denies what others allow', 'deny', [layer('bundle', 'deny: [ execute ]'), layer('user', ALLOW)]],
+    ['a bundle asks about what others allow', 'ask', [layer('bundle', 'ask: [ execute ]'), layer('user', ALLOW)]],
+    ['a bundle allows nothing by itself', 'ask', [layer('bundle', ALLOW)]],
+    ['a bundle does not open what others close', 'deny', [layer('bundle', ALLOW), layer('user', 'default: deny')]],
+    ['an ask of a bundle opens nothing that others close', 'deny', [layer('bundle', 'ask: [ execute ]'), layer('user', 'default: deny')]],
+    ['a bundle does not loosen the default', 'ask', [layer('bundle', 'default: allow'), layer('user', 'default: ask')]],
+    ['a bundle tightens the default', 'ask', [layer('bundle', 'default: ask'), layer('user', 'default: allow')]],
+    ['an allow below needs the allow of a closed bundle', 'deny', [layer('bundle', 'default: deny'), layer('user', ALLOW)]],
+    ['an allow below passes a closed bundle that allows it', 'allow', [layer('bundle', `default: deny\n${ALLOW}`), layer('user', ALLOW)]],
+    ['a closed bundle leaves the question to others', 'ask', [layer('bundle', `default: deny\n${ALLOW}`), layer('user', 'default: ask')]],
+    ['a closed bundle may ask', 'ask', [layer('bundle', 'default: deny\nask: [ execute ]'), layer('user', ALLOW)]],
+    [
+      'a file of a closed bundle keeps the allow of another',
+      'allow',
+      [layer('bundle', 'default: deny'), layer('bundle', ALLOW), layer('user', ALLOW)],
+    ],
     ['their order does not matter', 'deny', [layer('user', ALLOW), layer('managed', 'default: deny')]],
   ])('%s', (_, expected, layers) => {
     expect(verdict(layers)).toBe(expected);
@@ -46,12 +62,33 @@ describe('of several layers', () => {
     });
   });
 
+  test('a denial by a closed bundle names the bundle, and the rules that were not enough', () => {
+    const layers = [layer('bundle', 'default: deny\nallow: [ "execute(ls)" ]'), layer('user', 'allow: [ "execute(make|ls ...)" ]')];
+    expect(decide(combine(layers), commandAction(PLACE, 'make test'))).toMatchObject({
+      why: 'no rule allows it; the default is deny, in the policy bundle',
+      matches: [{ verdict: 'allow', layer: 'user' }],
+    });
+    expect(decide(combine(layers), commandAction(PLACE, 'ls')).matches.map(({ layer: name }) => name)).toEqual(['user', 'bundle']);
+  });
+
   test('the files of the layers and the given protected files are never written without asking', () => {
     const policy = combine([layer('user', 'default: allow\nallow: [ edit ]')], { protect: ['/var/state dir'] });
     for (const path of ['/policies/user.yaml', '/var/state dir', '/var/state dir/deep/x'])
       expect(decide(policy, pathAction(PLACE, 'edit', path))).toMatchObject({ verdict: 'ask', layer: 'built-in' });
     expect(decide(policy, pathAction(PLACE, 'edit', '/var/state')).verdict).toBe('allow');
   });
+});
+
+test('settings of a bundle count only where they narrow', () => {
+  const text =
+    'agents: { claude: { mode: { pin: [plan], refuse: [yolo] }, on_violation: log } }\nmcp: { expose: ["a:*"] }\nremember: { allow_always: workspace }';
+  const policy = combine([layer('bundle', text)]);
+  expect(modesOf(policy, 'claude')).toEqual({ pin: ['plan'], refuse: ['yolo'] });
+  expect([onViolation(policy, 'claude'), isExposed(policy, 'b', 'x'), rememberOf(policy).allowAlways]).toEqual([
+    'notify',
+    false,
+    'session',
+  ]);
 });
 
 describe('the strictest settings of several layers win', () => {

@@ -1,7 +1,9 @@
 // The schema of the configuration key `bus`; config.ts applies the defaults.
 import * as z from 'zod';
 import { NAME } from './bus.ts';
+import { PUBLIC_KEY } from './config.ts';
 
+const publicKey = z.string().regex(PUBLIC_KEY);
 const url = z.string().regex(/^(local:|(wss?|nats|tls):\/\/\S+)$/);
 
 export const busOptions = z.union([
@@ -30,6 +32,21 @@ export const busOptions = z.union([
       .max(5)
       .describe('How many servers of a NATS cluster keep the directory: 3 survives the loss of one.')
       .meta({ default: 1 })
+      .optional(),
+    policy: z
+      .strictObject({
+        key: z
+          .union([publicKey, z.array(publicKey).min(1)])
+          .describe(
+            'The public key that signs policy bundles, as `switchboard policy bundle keygen` prints it; several while keys change.',
+          ),
+        max_age: z
+          .string()
+          .regex(/^\d{1,6}[smhd]$/)
+          .describe('How old a bundle may get, such as `24h`, if it does not expire before.')
+          .optional(),
+      })
+      .describe('For `switchboard host`: it serves nobody without a valid policy bundle, and its own policy can only be stricter.')
       .optional(),
   }),
 ]);

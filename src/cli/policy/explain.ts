@@ -16,11 +16,13 @@ import { findBelow } from '../../workspace/find-below.ts';
 import { CommandFailure } from '../failure.ts';
 import { readInput } from '../resolve-config.ts';
 import { readPolicyOrComplain } from './check.ts';
-import { print, printData } from './output.ts';
+import { complainAbout, print, printData } from './output.ts';
 import { requestIn } from './read-frame.ts';
+import { bundleIn, inWords, policiesOf, shownBundle } from './signed-bundle.ts';
 
 export type ExplainFlags = {
   readonly policy: string;
+  readonly bundle?: string;
   readonly agent: string;
   readonly command?: string;
   readonly path?: string;
@@ -41,14 +43,29 @@ export async function policyExplain(flags: ExplainFlags): Promise<number> {
     throw new CommandFailure(2, 'use exactly one of --command, --path, --tool and --frame', 'run: switchboard policy explain --help');
   const file = await readPolicyOrComplain(flags.policy, flags);
   if (file === undefined) return 6;
-  const policy = combine([{ name: 'command-line', policy: file }]);
+  const bundle = flags.bundle === undefined ? undefined : await bundleIn(flags.bundle);
+  const ofBundle = bundle ? policiesOf(bundle) : [];
+  const unusable = ofBundle.flatMap(({ problems }) => problems);
+  if (unusable.length > 0) {
+    complainAbout('POLICY_INVALID', unusable, flags);
+    return 6;
+  }
+  const above = ofBundle.flatMap(({ policy: one }) => (one ? [{ name: 'bundle' as const, policy: one }] : []));
+  const policy = combine([...above, { name: 'command-line', policy: file }]);
   const { action, tier } = await requested(flags);
   const decision = decide(policy, action);
   const { required, preferred, network } = sandboxOf(policy, flags.agent);
   const level = strictestLevel([required, preferred]);
   const contained = ifNotAsked(policy, { level, network }, action, decision, kindOf);
-  if (flags.json) printData({ ...decision, tier, ...(contained && { contained: { level, network, ...contained } }), asked: shown(action) });
-  else printExplanation(flags.policy, action, decision, tier, contained?.text);
+  if (flags.json)
+    printData({
+      ...decision,
+      tier,
+      ...(contained && { contained: { level, network, ...contained } }),
+      ...(bundle && { bundle: shownBundle(bundle) }),
+      asked: shown(action),
+    });
+  else printExplanation(bundle && inWords(bundle), flags.policy, action, decision, tier, contained?.text);
   return flags.exitCode && decision.verdict === 'deny' ? DENIED : 0;
 }
 
@@ -128,6 +145,7 @@ function shown({ kind: action, commands, paths, ...rest }: Action) {
 }
 
 function printExplanation(
+  bundle: string | undefined,
   policy: string,
   action: Action,
   decision: Decision,
@@ -136,6 +154,7 @@ function printExplanation(
 ): void {
   const row = (name: string, value: string | undefined) => value !== undefined && value !== '' && print(`${name.padEnd(10)}${value}`);
   row('policy', policy);
+  row('bundle', bundle);
   row('agent', action.agent);
   row('cwd', action.cwd);
   row('action', `${action.kind} (evidence: ${action.evidence}${tier === undefined ? '' : `; ${tier}`})`);

@@ -1,5 +1,6 @@
 // `switchboard policy`: check, explain, test and replay a policy, and manage remembered answers and trust.
 import { type Command, Option } from 'commander';
+import type { KeygenFlags, PublishFlags, SignFlags, VerifyFlags } from './bundle.ts';
 import type { ExplainFlags } from './explain.ts';
 import type { RememberedFlags } from './remembered.ts';
 import type { ReplayFlags } from './replay.ts';
@@ -20,6 +21,7 @@ export function addPolicyCommands(program: Command, finish: (code: number) => vo
     .command('explain')
     .description('Explain why a request would be allowed, asked or denied; needs no configuration or agent')
     .addOption(policyOption())
+    .option('--bundle <file>', 'a signed policy bundle above it, as a host obeys it')
     .option('--agent <name>', 'the requesting agent: for rules about one agent, and for how --tool and --frame are read', 'any')
     .option('--command <line>', 'a shell command')
     .option('--path <path>', 'a file path')
@@ -69,6 +71,50 @@ export function addPolicyCommands(program: Command, finish: (code: number) => vo
     .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard policy trust ./policy.yaml'))
     .action(async (file: string, flags: { json?: true }) => finish(await (await import('./trust.ts')).policyTrust(file, flags)));
+  addBundleCommands(policy, finish);
+}
+
+function addBundleCommands(policy: Command, finish: (code: number) => void): void {
+  const bundle = policy
+    .command('bundle')
+    .description('Sign a policy for all hosts on a bus, and publish it')
+    .addHelpText('after', example('switchboard policy bundle publish policy.bundle --bus nats://10.0.0.5:4222'));
+  const load = () => import('./bundle.ts');
+  bundle
+    .command('keygen')
+    .description('Create the key that signs bundles, and print the public key that hosts pin')
+    .option('--out <file>', 'where to write the private key', 'policy-key.pem')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('switchboard policy bundle keygen --out policy-key.pem'))
+    .action(async (flags: KeygenFlags) => finish(await (await load()).bundleKeygen(flags)));
+  bundle
+    .command('sign')
+    .description('Make a bundle of policy files; exit code 6 if one is not valid')
+    .argument('<policies...>', 'policy files or presets; all of them apply')
+    .option('--key <file>', 'the private key', 'policy-key.pem')
+    .option('--out <file>', 'where to write the bundle', 'policy.bundle')
+    .option('--number <version>', 'its version, which must rise (default: one more than that of the bundle in --out, else 1)')
+    .option('--max-age <time>', 'how long hosts obey it: sign it again before, or they serve nobody', '7d')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('switchboard policy bundle sign standard company.yaml --max-age 24h'))
+    .action(async (policies: string[], flags: SignFlags) => finish(await (await load()).bundleSign(policies, flags)));
+  bundle
+    .command('verify')
+    .description('Check the signature, age and policies of a bundle; exit code 8 if hosts would refuse it')
+    .argument('<file>', 'the bundle')
+    .option('--key <key>', 'the public key that must have signed it')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('switchboard policy bundle verify policy.bundle'))
+    .action(async (file: string, flags: VerifyFlags) => finish(await (await load()).bundleVerify(file, flags)));
+  bundle
+    .command('publish')
+    .description('Put a bundle on the bus: hosts that pin its key obey it at once')
+    .argument('<file>', 'the bundle')
+    .option('--bus <url>', 'the bus: nats:, tls:, ws: or wss:; overrides the key "bus"')
+    .option('--config <file>', 'use this configuration file')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('switchboard policy bundle publish policy.bundle --bus nats://10.0.0.5:4222'))
+    .action(async (file: string, flags: PublishFlags) => finish(await (await load()).bundlePublish(file, flags)));
 }
 
 function policyOption(): Option {

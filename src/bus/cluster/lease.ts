@@ -53,9 +53,9 @@ export async function takeLease({ directory, record, clock, lost }: LeaseDeps): 
     const startedAt = now();
     try {
       const next = await directory.update(key, write(record()), revision as number);
+      if (next !== undefined) revision = next; // also for its release
       if (isOver) return;
       if (next === undefined) return lose('another process took its place, or its lease expired');
-      revision = next;
       renewedAt = startedAt; // the write may have counted from then on
     } catch {
       // The bus is away: the next attempt, or the fence.

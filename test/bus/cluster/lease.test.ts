@@ -36,6 +36,14 @@ test('is kept as long as the bus is there, and then nobody else can take it', as
   expect(await directory.get('h')).toBeUndefined();
 });
 
+test('is released also while it is being renewed, so that the next process of this name starts at once', async () => {
+  const directory = await createBroker(Date.now).connect().directory('hosts', { ttlMs: LEASE_MS });
+  const lease = await take(directory);
+  void lease.renew();
+  await lease.release();
+  expect(await directory.get('h')).toBeUndefined();
+});
+
 test('is lost before it expires if it cannot be renewed, so that two hosts never hold it', async () => {
   const directory = await createBroker(Date.now).connect().directory('hosts', { ttlMs: LEASE_MS });
   let isAway = false;

@@ -52,6 +52,8 @@ export type Assembly = {
   readonly servesMetrics?: boolean | undefined;
   /** For agents that hosts offer on the bus. */
   readonly connectOnBus?: ConnectOnBus | undefined;
+  /** A host that obeys policy bundles. */
+  readonly isBundled?: boolean | undefined;
 };
 
 export type Assembled = {
@@ -225,11 +227,12 @@ async function sandboxOf(
 
 /** Loads the policy engine only if there is a policy. */
 async function policyOf(
-  { config, policy: flags = {}, stateDir, files, notify }: Assembly,
+  { config, policy: flags = {}, stateDir, files, notify, isBundled }: Assembly,
   redact: Redactor,
 ): Promise<EnforcedPolicy | undefined> {
-  const isWanted = flags.policy !== undefined || config.policies.length > 0 || existsSync(managedPolicyFile(process.platform, process.env));
+  const isWanted =
+    isBundled || flags.policy !== undefined || config.policies.length > 0 || existsSync(managedPolicyFile(process.platform, process.env));
   if (!isWanted) return undefined;
   const { enforcePolicy } = await import('./policy.ts');
-  return enforcePolicy({ config, flags, stateDir, ownFiles: files, redact, report: notify });
+  return enforcePolicy({ config, flags, stateDir, ownFiles: files, redact, report: notify, isBundled });
 }

@@ -40,6 +40,15 @@ export type Enforcing = {
   readonly ownFiles: readonly string[];
   readonly redact: Redactor;
   readonly report: Notify;
+  /** It also obeys policy bundles: without one, everything is denied. */
+  readonly isBundled?: boolean | undefined;
+};
+
+/** Policies that stand above all files. */
+export type Bundle = {
+  readonly version: number;
+  /** `file` names a policy in messages and in the audit log. */
+  readonly policies: readonly { readonly file: string; readonly text: string }[];
 };
 
 export type EnforcedPolicy = {
@@ -51,6 +60,10 @@ export type EnforcedPolicy = {
   use(policies: Config['policies']): Promise<void>;
   /** Reads the files again, without waiting for a change event. */
   reload(): Promise<void>;
+  /** Throws a SetupFailure if a policy in the bundle is not usable; the result puts it in force, in the place of the last one. */
+  prepareBundle(bundle: Bundle): () => void;
+  /** Everything is denied while `reason` gives one. */
+  closeWhile(reason: () => string | undefined): void;
   /** The current state. */
   state(): PolicyState;
   close(): void;
@@ -77,14 +90,17 @@ export async function enforcePolicy({
   ownFiles,
   redact,
   report,
+  isBundled = false,
 }: Enforcing): Promise<EnforcedPolicy | undefined> {
   const isRequired = audit?.isRequired === true;
   let sources = { policies, flag, managedFile: managedPolicyFile(process.platform, process.env), stateDir };
   const read = await readLayers(sources);
   for (const text of read.notices) report(text);
-  if (read.layers.length === 0) return undefined;
+  if (read.layers.length === 0 && !isBundled) return undefined;
   let { layers: last, files: watched } = read;
-  const combined = (layers = last) => together(layers, [stateDir, ...ownFiles, ...watched].map(canonicalOr), stateDir);
+  let bundle: { readonly version: number; readonly layers: readonly ReadLayer[] } | undefined;
+  const combined = (layers = last) =>
+    together([...(bundle?.layers ?? []), ...layers], [stateDir, ...ownFiles, ...watched].map(canonicalOr), stateDir, bundle?.version);
   let current = combined();
   let problem: string | undefined;
   const hits = new Map<string, Hits>();
@@ -92,9 +108,12 @@ export async function enforcePolicy({
     try {
       const { layers, files, notices } = await readLayers(wanted, last);
       for (const text of notices) report(text);
-      if (layers.length === 0) throw new Error('no policy is configured any more; restart switchboard to run without one');
+      if (layers.length === 0 && !isBundled) throw new Error('no policy is configured any more; restart switchboard to run without one');
       problem = undefined;
-      const [isSame, isWatched] = [policyHash(layers) === current.hash, files.join('\n') === watched.join('\n')];
+      const [isSame, isWatched] = [
+        policyHash([...(bundle?.layers ?? []), ...layers]) === current.hash,
+        files.join('\n') === watched.join('\n'),
+      ];
       [sources, last, watched] = [wanted, layers, files];
       if (isSame && isWatched) return;
       current = combined();
@@ -139,7 +158,10 @@ export async function enforcePolicy({
     },
   });
   const closed = closable();
+  let reasonToClose: () => string | undefined = () => (isBundled ? 'there is no policy bundle yet' : undefined);
   const inForce = (): CurrentPolicy => {
+    const reason = reasonToClose();
+    if (reason !== undefined) return closed(current, 'no-bundle', reason);
     const unrecorded = isRequired ? written.problem() : undefined;
     return unrecorded === undefined ? current : closed(current, 'audit-required', unrecorded);
   };
@@ -161,8 +183,18 @@ export async function enforcePolicy({
       }),
     use: (wanted) => reload({ policies: wanted }),
     reload: () => reload(),
+    prepareBundle({ version, policies }) {
+      const layers = policies.map(({ file, text }) => usable('bundle', file, text));
+      return () => {
+        bundle = { version, layers };
+        current = combined();
+      };
+    },
+    closeWhile(reason) {
+      reasonToClose = reason;
+    },
     state: () => ({
-      layers: last,
+      layers: [...(bundle?.layers ?? []), ...last],
       policy: current.policy,
       policies: sources.policies,
       isObserving: policyMode === 'observe',
@@ -179,12 +211,13 @@ export async function enforcePolicy({
   };
 }
 
-function together(layers: readonly ReadLayer[], protect: readonly string[], stateDir: string): CurrentPolicy {
+function together(layers: readonly ReadLayer[], protect: readonly string[], stateDir: string, bundle: number | undefined): CurrentPolicy {
   const made = new WeakMap<object, Policy>();
   const policy = combine(layers, { protect });
   return {
     policy,
     hash: policyHash(layers),
+    bundle,
     withAnswers(answers) {
       if (answers.length === 0) return policy;
       const found = made.get(answers) ?? combine([...layers, rememberedLayer(answers, rememberedFile(stateDir), hashKey)], { protect });
@@ -200,7 +233,7 @@ function closable(): (current: CurrentPolicy, id: string, why: string) => Curren
   return (current, id, why) => {
     if (last?.of === current && last.why === why) return last.closed;
     const policy = closePolicy(current.policy, id, why);
-    last = { of: current, why, closed: { policy, hash: current.hash, withAnswers: () => policy } };
+    last = { of: current, why, closed: { ...current, policy, withAnswers: () => policy } };
     return last.closed;
   };
 }

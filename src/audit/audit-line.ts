@@ -45,6 +45,8 @@ export type AuditEntry = {
   readonly option?: string | undefined;
   readonly latencyMs: number;
   readonly policyHash: string;
+  /** The version of the policy bundle, on a host that obeys one. */
+  readonly bundle?: number | undefined;
   /** `observe`: the verdict was noted and not enforced. */
   readonly mode?: 'enforce' | 'observe' | undefined;
 };

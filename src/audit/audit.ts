@@ -218,6 +218,7 @@ function lineOf(entry: AuditEntry, redact: Redactor, { seq, time, prev, torn, lo
     option: words(entry.option),
     latencyMs: Math.round(entry.latencyMs * 1000) / 1000,
     policy: entry.policyHash,
+    bundle: entry.bundle,
     mode: entry.mode,
     torn,
     lost,

@@ -97,6 +97,7 @@ export async function startInProcess(options: AcpOptions, more: More = {}): Prom
     queuesPrompts: more.queuesPrompts,
     servesMetrics: more.servesMetrics,
     connectOnBus: bus?.connectOnBus,
+    isBundled: more.isHost === true && own.bus?.policy !== undefined,
   });
   changed = () => void bus?.reconfiguring(switchboard).reconfigure({ ...config, ...agentsOf(own) });
   const { secrets, policy, telemetry, connect, owns, isStored, stored, adopt } = switchboard;

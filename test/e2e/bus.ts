@@ -20,6 +20,9 @@ export type HostProcess = {
 };
 
 export type Cluster = {
+  readonly bus: { readonly url: string; readonly tenant: string };
+  /** The state directory of a host. */
+  state(name: string): string;
   host(name: string, options?: { readonly args?: readonly string[]; readonly config?: Json }): Promise<HostProcess>;
   /** An edge on stdio, initialized. */
   edge(options?: { readonly args?: readonly string[]; readonly config?: Json; readonly home?: string }): Promise<Client>;
@@ -41,6 +44,8 @@ export function clusterOn(
   const settings = { url: bus, tenant };
   const home = (name: string) => ({ ...env, SWITCHBOARD_HOME: path.join(stage.dir, `state-${name}`) });
   return {
+    bus: settings,
+    state: (name) => home(name).SWITCHBOARD_HOME,
     async host(name, { args = [], config = {} } = {}) {
       const file = stage.writeConfig(agents, { bus: settings, allow_cwd: [stage.dir], ...config });
       const child = stage.spawn(process.execPath, [SWITCHBOARD, 'host', '--name', name, '--config', file, '--json', ...args], home(name));

@@ -112,7 +112,9 @@ export async function startEdge({ bus, tenant, principal, clock, random, report,
       try {
         const answer = readOpenAnswer(await bus.ask(names.openAt(record.host, sender), request, OPEN_MS));
         if (answer?.isOpen) return { record, epoch: answer.epoch };
-        refusals.push(`${record.host}: ${answer?.reason ?? 'an answer that cannot be read'}`);
+        refusals.push(
+          `${record.host}: ${answer ? [answer.reason, answer.why].filter((one) => one !== undefined).join(': ') : 'an answer that cannot be read'}`,
+        );
       } catch (error) {
         refusals.push(`${record.host}: ${(error as Error).message}`);
         if (error instanceof BusFailure && error.reason === 'disconnected') break;

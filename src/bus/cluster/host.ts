@@ -36,8 +36,10 @@ export type HostOptions = {
   readonly onSession: (listener: () => void) => void;
   /** A session of this principal, which another host began, will be loaded here. */
   readonly adopt: (session: OpenSession) => void;
-  /** The lease is lost: every agent must end. The host offers its agents again when `ended` resolves. */
+  /** The lease is lost, or nobody may be served: every agent must end. The host offers its agents again when `ended` resolves. */
   readonly ended: (why: string) => Promise<void>;
+  /** On a host that obeys policy bundles: the one in force, or why there is none and nobody is served. */
+  readonly policy?: (() => NonNullable<HostRecord['policy']>) | undefined;
   readonly report: (text: string) => void;
 };
 
@@ -55,6 +57,8 @@ export type Host = {
   readonly links: number;
   /** Takes no new links from now on. */
   drain(): Promise<void>;
+  /** The policy is another one. Ends every link if there is none. */
+  policyChanged(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -94,6 +98,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     capacity,
     version,
     isDraining,
+    ...(options.policy && { policy: options.policy() }),
   });
   async function take(): Promise<Lease> {
     const taken = await takeLease({ directory, record, clock, lost: (why) => void lost(why) });
@@ -123,6 +128,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     if (nameOf(principal) !== sender) return 'another principal';
     if (isDraining || isClosed || !lease.isHeld()) return 'draining';
     if (!agents.includes(agent)) return 'agent missing';
+    if (options.policy?.().problem !== undefined) return 'policy';
     return links.size >= capacity ? 'full' : undefined;
   }
   /** Makes a session known here that the directory says is the principal's. */
@@ -135,7 +141,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   async function open(request: OpenRequest, sender: string): Promise<OpenAnswer> {
     if (refusalOf(request, sender) === undefined) await adopt(request).catch(() => {}); // an unknown session is refused when it is loaded
     const reason = refusalOf(request, sender);
-    if (reason !== undefined) return { isOpen: false, reason };
+    if (reason !== undefined) return { isOpen: false, reason, ...(reason === 'policy' && { why: options.policy?.().problem }) };
     const id = `${sender}.${request.link}`;
     if (links.has(id)) return { isOpen: true, epoch: lease.epoch }; // the request was repeated
     const link = createLink({
@@ -212,6 +218,14 @@ export async function startHost(options: HostOptions): Promise<Host> {
     isDraining = true;
     await lease.renew();
   }
+  /** What runs here obeys a policy that holds no more. */
+  async function policyChanged(): Promise<void> {
+    const problem = options.policy?.().problem;
+    await lease.renew();
+    if (problem === undefined) return;
+    for (const { link } of links.values()) link.reset(`host "${host}" serves nobody: ${problem}`);
+    await options.ended(problem);
+  }
   return {
     get incarnation() {
       return incarnation;
@@ -220,6 +234,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       return links.size;
     },
     drain,
+    policyChanged,
     async close() {
       isClosed = true;
       stopRecording();

@@ -34,6 +34,8 @@ const hostRecord = z.object({
   capacity: z.number(),
   version: z.string(),
   isDraining: z.boolean(),
+  /** On a host that obeys policy bundles: the version in force, or why it serves nobody. */
+  policy: z.object({ bundle: z.number().optional(), expiresAt: z.string().optional(), problem: z.string().optional() }).optional(),
 });
 export type HostRecord = z.infer<typeof hostRecord>;
 
@@ -66,7 +68,7 @@ const drainRequest = z.object({ v: z.number().int().min(1), drain: z.string() })
 export const REFUSALS = ['full', 'draining', 'agent missing', 'policy', 'another principal', 'unknown version'] as const;
 const openAnswer = z.discriminatedUnion('isOpen', [
   z.object({ isOpen: z.literal(true), epoch: z.number().int().nonnegative() }),
-  z.object({ isOpen: z.literal(false), reason: z.enum(REFUSALS) }),
+  z.object({ isOpen: z.literal(false), reason: z.enum(REFUSALS), why: z.string().optional() }),
 ]);
 export type OpenAnswer = z.infer<typeof openAnswer>;
 

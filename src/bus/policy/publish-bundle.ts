@@ -27,7 +27,7 @@ export async function publishBundle(bus: Bus, name: string, bytes: Buffer): Prom
   throw new BusFailure('refused', 'others publish bundles at the same time');
 }
 
-/** A bundle that anybody else put there must not keep ours from its place. */
+/** A bundle that another process put there must not keep ours from its place. */
 function foreign(bytes: Buffer, { version, key }: SignedBundle): string | undefined {
   let there: SignedBundle;
   try {

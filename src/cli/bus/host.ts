@@ -17,6 +17,7 @@ import { notice, printJson, printTable } from '../output.ts';
 import { resolveConfig } from '../resolve-config.ts';
 import { directoryCheck, guestOf, scopeOf } from '../serve/network-clients.ts';
 import { defaultPolicy } from '../serve/policy-store.ts';
+import { type HostPolicy, obeyBundles } from './host-policy.ts';
 import { type BusFlags, busOf, connectBus } from './open-bus.ts';
 
 export type HostFlags = AcpOptions &
@@ -42,11 +43,13 @@ export async function runHost({ bus: url, ...flags }: HostFlags): Promise<number
   const inside = await startInProcess(flags, { isHost: true, queuesPrompts: true, policyIfNone: defaultPolicy(flags).source() });
   let bus: Bus | undefined;
   let host: Host | undefined;
+  let policy: HostPolicy | undefined;
   try {
     const settings = busOf({ bus: url }, inside.config.bus) ?? missingBus();
     if (settings.url === 'local:')
       throw new CommandFailure(2, 'local: is the bus inside one process', 'name the bus of others: --bus nats://HOST:4222');
     bus = await connectBus(settings, `switchboard host ${name}`);
+    policy = await obeyBundles(bus, settings, inside);
     const clients = busClients(inside);
     const offered = inside.config.agents.filter(({ unusable }) => !unusable).map((agent) => agent.name);
     host = await startHost({
@@ -59,6 +62,7 @@ export async function runHost({ bus: url, ...flags }: HostFlags): Promise<number
       version: VERSION,
       clock: systemBusClock,
       report: notice,
+      ...(policy && { policy: policy.state }),
       ...clients,
     }).catch((error: unknown) => {
       if (!(error instanceof HostNameTaken)) throw error;
@@ -68,6 +72,7 @@ export async function runHost({ bus: url, ...flags }: HostFlags): Promise<number
         `choose another name: switchboard host --name NAME; after a crash, its place is free within ${LEASE_MS / 1000} s`,
       );
     });
+    policy?.onChange(() => void host?.policyChanged());
     announce(name, bus, offered, flags.json === true);
     const signal = await firstSignal();
     await host.drain();
@@ -76,6 +81,7 @@ export async function runHost({ bus: url, ...flags }: HostFlags): Promise<number
     await clients.close();
     return 128 + os.constants.signals[signal];
   } finally {
+    policy?.stop();
     await bus?.close();
     await inside.close();
   }
@@ -149,17 +155,19 @@ export async function listHosts({ json, ...flags }: HostFlags): Promise<number> 
       return 0;
     }
     if (hosts.length === 0) notice(`no host is on the bus at ${bus.shownUrl}; to start one, run: switchboard host --bus URL`);
-    const rows = hosts.map(({ host, load, capacity, isDraining, agents, labels, version }) => [
+    const rows = hosts.map(({ host, load, capacity, isDraining, agents, labels, policy, version }) => [
       host,
-      isDraining ? 'draining' : 'ready',
+      policy?.problem !== undefined ? 'no policy' : isDraining ? 'draining' : 'ready',
       `${load}/${capacity}`,
       agents.join(', '),
       Object.entries(labels)
         .map((pair) => pair.join('='))
         .join(', ') || '–',
+      policy?.bundle === undefined ? '–' : `bundle ${policy.bundle}`,
       version,
     ]);
-    if (rows.length > 0) printTable(['HOST', 'STATE', 'LOAD', 'AGENTS', 'LABELS', 'VERSION'], rows);
+    if (rows.length > 0) printTable(['HOST', 'STATE', 'LOAD', 'AGENTS', 'LABELS', 'POLICY', 'VERSION'], rows);
+    for (const { host, policy } of hosts) if (policy?.problem !== undefined) notice(`host "${host}" serves nobody: ${policy.problem}`);
     return 0;
   });
 }

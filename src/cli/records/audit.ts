@@ -132,6 +132,7 @@ function inWords(line: AuditLine): string {
   const by = [
     word('answer') === '' ? answerer : `${answerer}: ${word('answer')}`,
     rule === undefined ? '' : `${rule.id} ${rule.at}`,
+    typeof line.bundle === 'number' ? `bundle ${line.bundle}` : '',
     word('mode') === 'observe' ? 'observe mode' : '',
   ]
     .filter((part) => part !== '')

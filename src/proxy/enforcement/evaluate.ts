@@ -43,6 +43,8 @@ export type EnforcementDeps = {
 export type CurrentPolicy = {
   readonly policy: Policy;
   readonly hash: string;
+  /** The version of the policy bundle above the files. */
+  readonly bundle?: number | undefined;
   readonly withAnswers: (answers: readonly RememberedAnswer[]) => Policy;
 };
 
@@ -57,6 +59,7 @@ export type PendingAction = {
   /** The original bytes. */
   readonly request: Buffer | string;
   readonly policyHash: string;
+  readonly bundle: number | undefined;
   readonly sinceMs: number;
 };
 
@@ -69,13 +72,13 @@ export type About = { readonly agent: Agent; readonly session: Session | undefin
 
 export function evaluate(deps: EnforcementDeps, about: About, request: Buffer | string, ask: (place: Place) => Action): PendingAction {
   deps.startWork();
-  const { hash, withAnswers } = deps.current();
+  const { hash, bundle, withAnswers } = deps.current();
   const sinceMs = deps.host.clock.monotonicMs();
   const asked = ask(placeFor(deps, about));
   const answers = deps.remembered.answersFor({ cwd: asked.cwd, session: asked.session, policy: hash });
   const decision = decide(withAnswers(answers), asked);
   const by = decision.layer === 'remembered' ? 'memory' : 'policy';
-  return { ...about, asked, decision, verdict: decision.verdict, by, request, policyHash: hash, sinceMs };
+  return { ...about, asked, decision, verdict: decision.verdict, by, request, policyHash: hash, bundle, sinceMs };
 }
 
 /** For a session whose directory is unknown: no path lies there, so no rule about `$cwd` matches. */
@@ -152,7 +155,7 @@ function outcomeOf(isObserving: boolean, surface: string, { by, verdict, answer,
 /** The same, and returns the number of the line. */
 export function write(deps: EnforcementDeps, action: PendingAction, outcome: Outcome): Written {
   const { option, by, verdict, answerIn, answer, summary, count } = outcome;
-  const { agent, session, surface, asked, decision, request, policyHash, sinceMs } = action;
+  const { agent, session, surface, asked, decision, request, policyHash, bundle, sinceMs } = action;
   if (session?.enforcement && session.enforcement.reports.unrecorded.length > 0) recordUnasked(deps, session);
   return deps.audit.record({
     agent: agent.name,
@@ -173,6 +176,7 @@ export function write(deps: EnforcementDeps, action: PendingAction, outcome: Out
     option,
     latencyMs: Math.max(0, deps.host.clock.monotonicMs() - sinceMs),
     policyHash,
+    bundle,
     mode: deps.isObserving ? 'observe' : 'enforce',
   });
 }
@@ -199,9 +203,10 @@ export function recordUnasked(deps: EnforcementDeps, session: Session): void {
 
 /** The sender is unknown: every program of the machine can connect. */
 export function recordRefusedToken(deps: EnforcementDeps, why: string): void {
+  const { hash: policyHash, bundle } = deps.current();
   deps.audit.record({
     ...{ agent: 'unknown', method: 'mcp', request: '', summary: 'mcp: a connection', evidence: 'raw', verdict: 'deny', why },
-    ...{ answeredBy: 'policy', outcome: 'prevented', option: 'refused', latencyMs: 0, policyHash: deps.current().hash, mode: 'enforce' },
+    ...{ answeredBy: 'policy', outcome: 'prevented', option: 'refused', latencyMs: 0, policyHash, bundle, mode: 'enforce' },
   });
 }
 

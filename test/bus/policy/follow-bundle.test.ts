@@ -69,9 +69,7 @@ async function setUp(bus: Bus = createBroker(Date.now).connect(), change: Partia
 test('serves nobody until a bundle is published, and then at once', async () => {
   const { followed, publish, reports, used, states } = await setUp();
   expect(followed().current()).toBeUndefined();
-  expect(followed().problem()).toBe(
-    'there is no policy bundle on the bus; publish one: switchboard policy bundle publish FILE --bus URL',
-  );
+  expect(followed().problem()).toBe('there is no policy bundle on the bus; publish one: switchboard policy bundle publish FILE --bus URL');
   await publish(bundle(1));
   expect(followed().current()?.bundle.version).toBe(1);
   expect([followed().problem(), used, states]).toEqual([undefined, [1], [true]]);
@@ -190,7 +188,7 @@ describe('publishing', () => {
     expect(await publishBundle(bus, 'policy', bundle(3))).toEqual({ isNew: true, replaced: undefined });
   });
 
-  test('takes the place of what somebody else put there', async () => {
+  test('takes the place of what another process put there', async () => {
     const bus = createBroker(Date.now).connect();
     await publishBundle(bus, 'policy', bundle(9, {}, other.privateKey));
     expect(await publishBundle(bus, 'policy', bundle(1))).toEqual({ isNew: true, replaced: `it was signed by ${other.publicKey}` });

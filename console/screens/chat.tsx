@@ -94,13 +94,20 @@ function Open({ sessionId, shown }: { readonly sessionId: string; readonly shown
         {isHeld ? (
           <Held sessionId={sessionId} isRunning={isRunning} />
         ) : (
-          <Composer
-            shown={shown}
-            isRunning={isRunning}
-            handle={composer}
-            onSent={() => follow.current()}
-            toRequest={request && (() => card.current?.focus())}
-          />
+          <>
+            <Composer
+              shown={shown}
+              isRunning={isRunning}
+              handle={composer}
+              onSent={() => follow.current()}
+              toRequest={request && (() => card.current?.focus())}
+            />
+            <Pickers
+              sessionId={sessionId}
+              options={row.isFromClient ? [] : shown.conversation.options}
+              isBegun={items.some((item) => item.kind === 'message' && item.role === 'user')}
+            />
+          </>
         )}
       </footer>
     </div>
@@ -112,8 +119,7 @@ const focusOf = (composer: RefObject<ComposerHandle | undefined>) => () => compo
 function Header({ row, shown }: { readonly row: SessionRow; readonly shown: Shown }): VNode {
   void shown.around.value;
   const [problem, setProblem] = useState('');
-  const { sessionId } = row;
-  const { options, usage, items } = shown.conversation;
+  const { usage, items } = shown.conversation;
   const attempt = (action: Promise<unknown>) => void action.catch((error: Error) => setProblem(error.message));
   return (
     <>
@@ -128,11 +134,6 @@ function Header({ row, shown }: { readonly row: SessionRow; readonly shown: Show
             {usage && <Context usage={usage} />}
           </p>
         </div>
-        <Pickers
-          sessionId={sessionId}
-          options={row.isFromClient ? [] : options}
-          isBegun={items.some((item) => item.kind === 'message' && item.role === 'user')}
-        />
         <SessionMenu row={row} hasItems={items.length > 0} attempt={attempt} />
       </header>
       <Problem text={problem} />

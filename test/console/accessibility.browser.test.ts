@@ -9,6 +9,15 @@ const SCHEMES = ['light', 'dark'] as const;
 const FINDINGS = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
   .filter(({ impact }) => impact === 'serious' || impact === 'critical')
   .map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ target, html }) => target.join(' ') + ' ' + html.slice(0, 120)).join(' | ')))`;
+/** Titles, numbers and buttons that a user cannot read whole. */
+const CUT = `[...document.querySelectorAll('.about h1, .about .context, .request-card button, .picker, .bar button')]
+  .filter((one) => one.offsetParent !== null)
+  .filter((one) => {
+    const { left, right, width } = one.getBoundingClientRect();
+    const around = one.closest('.request-card, .about, .pickers, .bar').getBoundingClientRect();
+    return right > Math.max(innerWidth, around.right) + 1 || left < around.left - 1 || (one.matches('h1') && width < Math.min(160, one.scrollWidth));
+  })
+  .map((one) => one.className + ' ' + one.textContent)`;
 const OVERFLOW = 'document.documentElement.scrollWidth - innerWidth';
 
 describe('accessibility', { timeout: 180_000 }, () => {
@@ -24,13 +33,14 @@ describe('accessibility', { timeout: 180_000 }, () => {
         const where = `${name}, ${colorScheme}, ${width} px`;
         expect.soft(await page.evaluate(FINDINGS), where).toEqual([]);
         expect.soft(await page.evaluate(OVERFLOW), where).toBeLessThanOrEqual(0);
+        expect.soft(await page.evaluate(CUT), where).toEqual([]);
       }
   }
 
   test('a conversation with every kind of entry, a request with its diff, a form and waiting prompts', async () => {
     const options = [
       { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
-      { optionId: 'always', name: 'Always', kind: 'allow_always' },
+      { optionId: 'always', name: 'Always, and never ask me again for anything like it in this project', kind: 'allow_always' },
       { optionId: 'no', name: 'No', kind: 'reject_once' },
     ];
     turns.set('all', async ({ id }, mime) => {

@@ -39,12 +39,29 @@ export function Items({ shown, cwd, part, showEarlier }: Props): VNode {
       ) : (
         dropped > 0 && <p class="quiet-text centred">{dropped} earlier entries are only in the transcript.</p>
       )}
+      {items.length === 0 && <Nothing shown={shown} cwd={cwd} />}
       {drawn.map((item) => (
         <div class="item" key={item.id} data-item={item.id}>
           <One item={item} shown={shown} cwd={cwd} />
         </div>
       ))}
     </>
+  );
+}
+
+/** What a user can do in a new session. */
+function Nothing({ shown, cwd }: { readonly shown: Shown; readonly cwd: string }): VNode | null {
+  void shown.around.value;
+  const { isRunning, commands } = shown.conversation;
+  const row = sessions.value.get(shown.conversation.sessionId);
+  if (isRunning || row === undefined || row.state === 'stored') return null;
+  return (
+    <div class="empty">
+      <p>
+        A new session with {row.agent} in <code>{cwd}</code>
+      </p>
+      <p>{commands.length > 0 && `Type / for its ${commands.length} commands. `}Drop files anywhere to attach them.</p>
+    </div>
   );
 }
 

@@ -5,12 +5,21 @@ import type { Option } from '../../../src/console/protocol/conversation.ts';
 import { ask } from '../../socket.ts';
 import { Problem } from '../controls/problem.tsx';
 
-export function Pickers({ sessionId, options, isBegun }: { sessionId: string; options: readonly Option[]; isBegun: boolean }): VNode {
+export function Pickers({
+  sessionId,
+  options,
+  isBegun,
+}: {
+  sessionId: string;
+  options: readonly Option[];
+  isBegun: boolean;
+}): VNode | null {
   const [problem, setProblem] = useState('');
   const set = (id: string, value: string | boolean) => {
     setProblem('');
     ask('option', { sessionId, option: id, value }).catch((error: Error) => setProblem(error.message));
   };
+  if (options.length === 0) return null;
   return (
     <div class="pickers">
       {options.map((option) =>

@@ -130,7 +130,7 @@ function Totals({ agents, intervals: range, currency }: TotalsProps): VNode {
             <th colSpan={2}>First update</th>
             <th colSpan={2}>Permission wait</th>
             <th rowSpan={2}>Failed</th>
-            <th rowSpan={2}>Tool calls</th>
+            <th rowSpan={2}>Host tool calls</th>
             <th colSpan={2}>Tokens</th>
             <th rowSpan={2}>Cost{currency && ` (${currency})`}</th>
           </tr>

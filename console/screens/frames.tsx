@@ -187,7 +187,7 @@ function Nothing({ isFiltered }: { readonly isFiltered: boolean }): VNode {
 }
 
 const TERMS: readonly (readonly [string, string])[] = [
-  ['agent:codex', 'the agent, all its processes; leg:codex#2 is one connection, leg:editor the client’s'],
+  ['agent:codex', 'the agent, all its processes; connection:codex#2 is one process, connection:client the client’s'],
   ['method:session/*', 'the method; * matches anything, here and in other terms'],
   ['kind:request', 'request, response, notification, or refused for invalid input'],
   ['dir:in', 'into or out of switchboard; also dir:fromAgent and similar'],

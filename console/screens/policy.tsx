@@ -80,6 +80,7 @@ function All({ policy }: { readonly policy: There }): VNode {
       <Explain />
       <section aria-labelledby="rules">
         <h2 id="rules">Rules, in order of evaluation</h2>
+        <p class="quiet-text">The counts are decisions since start, and in the last week.</p>
         <ul class="rules">
           {rules.map((rule) => (
             <Rule key={`${rule.file}:${rule.id}`} rule={rule} />

@@ -309,6 +309,11 @@ describe('in the browser', () => {
       await page.goto(`${here.serving.origin}/${hash}`);
       await page.locator('.bar').waitFor();
       expect(await page.evaluate(WIDTHS)).toEqual([390, 390]);
+      if (hash === '#/frames')
+        await page
+          .getByRole('row', { name: /tool_call/ })
+          .first()
+          .waitFor(); // the kinds of updates
       for (const field of await page.getByRole('main').getByRole('searchbox').all())
         expect((await field.boundingBox())?.width).toBeGreaterThan(120);
     }

@@ -45,10 +45,10 @@ describe('in the browser', () => {
     await panel.getByText('Valid: matches PromptRequest of ACP.').waitFor();
     await frames.getByRole('tab', { name: 'Latency' }).click();
     expect(await panel.innerText()).toMatch(
-      /From request to response, on this connection\s+[\d.]+ ms[\s\S]*connection of editor\s+[\d.]+ ms[\s\S]*both ways\s+[\d.]+ ms[\s\S]*This frame took\s+[\d.]+ ms/,
+      /From request to response, on this connection\s+[\d.]+ ms[\s\S]*connection to client\s+[\d.]+ ms[\s\S]*both ways\s+[\d.]+ ms[\s\S]*This frame took\s+[\d.]+ ms/,
     );
     await panel.getByRole('button', { name: 'the same frame there' }).click();
-    await frames.locator('.detail', { hasText: 'editor · fromEditor · request' }).waitFor();
+    await frames.locator('.detail', { hasText: 'client → switchboard · request' }).waitFor();
 
     await filter.fill('text:juggle');
     await rowsOf(list).filter({ hasText: 'session/update' }).click();

@@ -18,9 +18,14 @@ export type Exchanges = {
 };
 
 const US = 'switchboard';
-const partyOf = ({ leg = '' }: FrameRow): string => (leg === 'editor' ? 'client' : leg);
+export const partyOf = ({ leg = '' }: Pick<FrameRow, 'leg'>): string => (leg === 'editor' ? 'client' : leg);
 const isReceived = ({ dir }: FrameRow): boolean => dir?.startsWith('from') === true;
 const keyOf = ({ leg, id }: FrameRow, dir: string): string => `${dir} ${id} ${leg}`;
+/** Sender and receiver of a frame. Notifications are listed where they arrive, and go to the other side. */
+export function wayOf(row: FrameRow): readonly [string, string] {
+  const other = row.kind === 'notification' && row.dir === 'fromAgent' ? 'client' : US;
+  return isReceived(row) ? [partyOf(row), other] : [US, partyOf(row)];
+}
 /** A response goes the way back. */
 const BACK: Readonly<Record<string, string>> = {
   fromEditor: 'toEditor',
@@ -38,9 +43,7 @@ export function createExchanges(most: number, isJoined: () => boolean): Exchange
 
   function begin(row: FrameRow): void {
     const party = partyOf(row);
-    // Notifications are listed where they arrive, and go to the other side.
-    const other = row.kind === 'notification' && row.dir === 'fromAgent' ? 'client' : US;
-    const [from, to] = isReceived(row) ? [party, other] : [US, party];
+    const [from, to] = wayOf(row);
     const made: Exchange = { first: row, from: row.dir === undefined ? party : from, to, answer: undefined, frames: [row] };
     list.push(made);
     await_(row, made);

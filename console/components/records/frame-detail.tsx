@@ -9,7 +9,7 @@ import { shownId } from '../controls/format.ts';
 import { Icon } from '../controls/icon.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { Tabs } from '../controls/tabs.tsx';
-import type { Exchange } from './exchanges.ts';
+import { type Exchange, partyOf, wayOf } from './exchanges.ts';
 import { canResend, Resend } from './resend.tsx';
 import { Tree } from './tree.tsx';
 
@@ -61,10 +61,10 @@ export function FrameDetail({ row: given, exchange, close, show, only }: Props):
 function Frames({ exchange, current, show }: { exchange: Exchange; current: number; show: (n: number) => void }): VNode {
   return (
     <fieldset class="buttons frames-of" aria-label="Frames of the exchange">
-      {exchange.frames.map(({ n, kind, leg, ms }) => (
-        <button key={n} type="button" aria-pressed={n === current} onClick={() => show(n)}>
-          {kind === 'request' ? 'Request' : 'Answer'} <small>{leg === 'editor' ? 'client' : leg}</small>
-          {ms !== undefined && <small>{ms} ms</small>}
+      {exchange.frames.map((row) => (
+        <button key={row.n} type="button" aria-pressed={row.n === current} onClick={() => show(row.n)}>
+          {row.kind === 'request' ? 'Request' : 'Answer'} <small>{partyOf(row)}</small>
+          {row.ms !== undefined && <small>{row.ms} ms</small>}
         </button>
       ))}
     </fieldset>
@@ -72,9 +72,10 @@ function Frames({ exchange, current, show }: { exchange: Exchange; current: numb
 }
 
 /** The values of a frame, each of which filters the list. */
-function Values({ row: { leg, method, session, kind, id }, only }: { row: FrameRow; only: (term: string) => void }): VNode {
+function Values({ row, only }: { row: FrameRow; only: (term: string) => void }): VNode {
+  const { leg, method, session, kind, id } = row;
   const values: readonly (readonly [string, string | undefined])[] = [
-    [leg === 'editor' || leg?.includes('#') ? 'leg' : 'agent', leg],
+    [leg === 'editor' || leg?.includes('#') ? 'connection' : 'agent', leg && partyOf(row)],
     ['method', method],
     ['session', session],
     ['kind', kind],
@@ -100,10 +101,12 @@ const choose = (name: string): void => {
   tab.value = name;
 };
 
-const about = ({ leg, dir, kind, bytes, ms }: FrameRow): string =>
-  [leg, dir, kind, bytes === undefined ? undefined : `${bytes} bytes`, ms === undefined ? undefined : `${ms} ms`]
-    .filter((part) => part !== undefined)
-    .join(' · ');
+function about(row: FrameRow): string {
+  const { dir, kind, bytes, ms } = row;
+  const way = dir === undefined ? partyOf(row) : wayOf(row).join(' → ');
+  const parts = [way, kind, bytes === undefined ? '' : `${bytes} bytes`, ms === undefined ? '' : `${ms} ms`];
+  return parts.filter((part) => part !== undefined && part !== '').join(' · ');
+}
 
 function tabsOf({ schema, redactions }: Found) {
   const taken = redactions.reduce((sum, { count }) => sum + count, 0);
@@ -213,7 +216,7 @@ function Latency({ latency, show }: { readonly latency: FrameLatency; readonly s
       <Time name="From request to response, on this connection" ms={tookMs}>
         {half !== undefined && to(half, 'the counterpart')}
       </Time>
-      <Time name={passed ? `The same on the connection of ${passed.leg}` : 'The same on the other connection'} ms={beyondMs}>
+      <Time name={passed ? `The same on the connection to ${partyOf(passed)}` : 'The same on the other connection'} ms={beyondMs}>
         {passed && to(passed.n, 'the same frame there')}
       </Time>
       <Time name="Time in switchboard, both ways" ms={oursMs} />

@@ -5,6 +5,7 @@ import type { FrameRow } from '../../../src/console/protocol/frames.ts';
 import { sessions } from '../../state.ts';
 import { amount, shownId } from '../controls/format.ts';
 import type { Exchange } from './exchanges.ts';
+import { seconds } from './plots.ts';
 
 const ROW = 24;
 const BEYOND = 10;
@@ -25,7 +26,7 @@ const COLUMNS: readonly (readonly [string, string])[] = [
   ['method', 'Method'],
   ['what', 'About'],
   ['session', 'Session'],
-  ['number', 'Took'],
+  ['number took', 'Took'],
   ['number bytes', 'Size'],
   ['error', 'Error'],
 ];
@@ -128,27 +129,27 @@ function Row({ exchange, answer, at, isChosen, choose }: RowProps): VNode {
       aria-rowindex={at + 1}
       tabIndex={-1}
       aria-selected={isChosen}
-      class={isFailed ? 'frame failed' : 'frame'}
+      class={`frame${isFailed ? ' failed' : ''}${first.method === 'session/update' ? ' update' : ''}`}
       style={{ top: `${at * ROW}px` }}
       onClick={choose}
     >
-      <Cell look="t">{time(first.t)}</Cell>
+      <Cell look="t" title={time(first.t)}>
+        {time(first.t)}
+      </Cell>
       <Cell look="way" title={first.dir}>
         {first.dir === undefined ? from : `${from} → ${to}`}
       </Cell>
       <Cell look={`kind ${first.kind ?? 'event'}`}>{KINDS[first.kind ?? ''] ?? first.event ?? first.kind}</Cell>
-      <Cell look="method">
-        {first.method ?? first.reason}
-        {first.chunks !== undefined && first.chunks > 1 && <span class="chip">×{first.chunks}</span>}
-        {first.ours && <span class="chip">ours</span>}
-      </Cell>
+      <Cell look="method">{first.method ?? first.reason}</Cell>
       <Cell look="what" title={what}>
+        {first.chunks !== undefined && first.chunks > 1 && <span class="chip">×{first.chunks}</span>}
         {what}
+        {first.ours && <span class="chip ours">ours</span>}
       </Cell>
       <Cell look="session" title={session && shownId(session)}>
         {session && (sessions.value.get(session)?.title || shownId(session))}
       </Cell>
-      <Cell look="number">{ms !== undefined ? `${ms} ms` : first.kind === 'request' && !first.isOther ? 'open' : ''}</Cell>
+      <Cell look="number took">{ms !== undefined ? seconds(ms / 1000) : first.kind === 'request' && !first.isOther ? 'open' : ''}</Cell>
       <Cell look="number bytes" title={first.bytes === undefined ? undefined : `${first.bytes.toLocaleString()} bytes`}>
         {first.bytes === undefined ? '' : amount(first.bytes + (answer?.bytes ?? 0))}
       </Cell>

@@ -49,6 +49,7 @@ const text =
 
 const TESTS: Readonly<Record<string, Test>> = {
   agent: text(({ leg }) => leg?.replace(/#\d+$/, '')),
+  connection: text(({ leg }) => (leg === 'editor' ? 'client' : leg)),
   leg: text(({ leg }) => leg),
   method: text(({ method }) => method),
   kind: text(({ kind }) => kind),
@@ -57,7 +58,8 @@ const TESTS: Readonly<Record<string, Test>> = {
   event: text(({ event }) => event),
   dir: (wanted) => {
     const prefix = { in: 'from', out: 'to' }[wanted];
-    return ({ dir }) => (prefix === undefined ? dir === wanted : dir?.startsWith(prefix) === true);
+    const written = wanted.replace(/Client$/, 'Editor'); // as the log has it
+    return ({ dir }) => (prefix === undefined ? dir === written : dir?.startsWith(prefix) === true);
   },
   text: (wanted) => {
     const needle = wanted.toLowerCase();
@@ -76,7 +78,7 @@ const NUMBERS: Readonly<Record<string, (record: FrameRecord) => number | undefin
 /** The terms with a fixed set of values. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   err: ['true', 'false'],
-  dir: ['in', 'out', 'fromEditor', 'toEditor', 'fromAgent', 'toAgent'],
+  dir: ['in', 'out', 'fromClient', 'toClient', 'fromAgent', 'toAgent', 'fromEditor', 'toEditor'],
   kind: ['request', 'notification', 'response', 'refused'],
 };
 

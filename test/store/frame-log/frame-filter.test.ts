@@ -10,6 +10,7 @@ const RECORD: FrameRecord = {
 test.each([
   'agent:codex',
   'leg:codex#2',
+  'connection:codex#2',
   'method:session/*',
   'dir:in',
   'dir:fromAgent',
@@ -27,6 +28,10 @@ test.each([
 ])('%s matches', (term) => {
   const filter = parseFilter([term]);
   expect(typeof filter === 'function' && filter(RECORD)).toBe(true);
+});
+test.each(['connection:client', 'dir:toClient', 'leg:editor', 'dir:toEditor', 'dir:out'])('%s matches what goes to the client', (term) => {
+  const filter = parseFilter([term]);
+  expect(typeof filter === 'function' && filter({ t: 1, leg: 'editor', dir: 'toEditor' })).toBe(true);
 });
 test('stars in a filter take linear time for any method name', () => {
   const filter = parseFilter([`method:${'*a'.repeat(400)}b`]);

@@ -83,7 +83,7 @@ function inWords(effect: Effect): readonly DescribedEffect[] {
 }
 
 function fileInWords({ kind, path, entered, walks, isTracked, globs = [] }: FileEffect): string {
-  const file = [...entered, path].join('/');
+  const file = path.startsWith('any:') ? `any ${path.slice(4)}` : [...entered, path].join('/');
   if (kind === 'unpack') return `files that the input names, in ${file}`;
   if (kind !== 'walk') return `${file}${isTracked ? ' (tracked by git)' : ''}`;
   const seen = [...(walks ?? [])].map((modifier) => (modifier === 'follows' ? 'through links' : modifier));

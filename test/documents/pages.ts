@@ -28,3 +28,13 @@ export function snippetsOf(file: string): Snippet[] {
 
 /** The text without its fenced blocks. */
 export const proseOf = (file: string): string => textOf(file).replace(/^```\w*\n.*?^```$/gms, '');
+
+/** Splits a command line as a shell does, up to the first operator or comment. */
+export function wordsOf(line: string): string[] {
+  const words: string[] = [];
+  for (const [, single, double, bare = ''] of line.matchAll(/'([^']*)'|"((?:\\.|[^"\\])*)"|(\S+)/g)) {
+    if (single === undefined && double === undefined && /^(?:[|&;#<>].*|\d?>.*)$/.test(bare)) break;
+    words.push(single ?? double ?? bare);
+  }
+  return words;
+}

@@ -12,7 +12,7 @@ import { renderProblem } from '../../src/config/problems.ts';
 import { validate } from '../../src/config/validate.ts';
 import { loadPolicy } from '../../src/policy/format/load.ts';
 import { createHome } from '../cli/command.ts';
-import { frontPages, pages, proseOf, type Snippet, snippetsOf } from './pages.ts';
+import { frontPages, pages, proseOf, type Snippet, snippetsOf, wordsOf } from './pages.ts';
 
 const documents = [...frontPages, ...pages];
 const snippets = documents.flatMap(snippetsOf);
@@ -81,16 +81,6 @@ test.each(wishes)('the cases at %s hold for the policy above them', async (_, po
   expect(stdout).toContain(' cases as expected');
 });
 
-/** Splits a command line as a shell does, up to the first operator or comment. */
-function wordsOf(line: string): string[] | undefined {
-  const words: string[] = [];
-  for (const [, single, double, bare = ''] of line.matchAll(/'([^']*)'|"((?:\\.|[^"\\])*)"|(\S+)/g)) {
-    if (single === undefined && double === undefined && /^(?:[|&;#<>].*|\d?>.*)$/.test(bare)) break;
-    words.push(single ?? double ?? bare);
-  }
-  return words;
-}
-
 /** The error that the parser reports about the words of a command line. Nothing runs. */
 async function usageError(words: readonly string[]): Promise<string | undefined> {
   const divider = words.indexOf('--');
@@ -143,7 +133,7 @@ test('every command line in a block parses', async () => {
   expect(inBlocks.length).toBeGreaterThan(40);
   const wrong: string[] = [];
   for (const [file, line] of inBlocks) {
-    const problem = await usageError(wordsOf(line) ?? []);
+    const problem = await usageError(wordsOf(line));
     if (problem !== undefined) wrong.push(`${file}: switchboard ${line}: ${problem}`);
   }
   expect(wrong).toEqual([]);
@@ -153,7 +143,7 @@ test('every command named in a sentence exists', async () => {
   expect(inline.length).toBeGreaterThan(40);
   const wrong: string[] = [];
   for (const [file, line] of inline) {
-    const problem = await usageError(wordsOf(line) ?? []);
+    const problem = await usageError(wordsOf(line));
     // `switchboard token create` names the command, not a whole line.
     if (problem !== undefined && !/missing required argument|required option/.test(problem))
       wrong.push(`${file}: switchboard ${line}: ${problem}`);

@@ -1,13 +1,25 @@
 // Which agent a page gets with `connect`, with which variables and arguments, and what it cannot have.
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
+import { WebSocket } from 'ws';
 import { createToken, startDaemon } from '../e2e/daemon.ts';
 import { fixture, type Json, test } from '../e2e/harness.ts';
 import { openPage, type TestPage } from './page.ts';
 
 const shows = fixture('shows-start', 'shows');
 const line = (words: readonly string[]) => words.join(' ');
+
+test('the snippet of docs/web-app.md connects', async ({ stage }) => {
+  const daemon = await startDaemon(stage, { claude: shows });
+  const [, snippet = ''] = /```js\n(.*?)```/s.exec(readFileSync(path.resolve(import.meta.dirname, '../../docs/web-app.md'), 'utf8')) ?? [];
+  const code = snippet.replace('ws://127.0.0.1:8137', daemon.address.replace(/^http/, 'ws'));
+  const received = new Promise<Json>((resolve) => {
+    const log = (message: Json) => message.type === 'acp_response' && resolve(message);
+    new Function('WebSocket', 'token', 'console', code)(WebSocket, createToken(stage, 'web'), { log });
+  });
+  expect(await received).toMatchObject({ id: 1, ok: true, result: { ok: true, agent: 'claude', init: { protocolVersion: 1 } } });
+});
 
 /** How the agent of the page was started. */
 async function startOf(page: TestPage, names = 'NONE'): Promise<Json> {

@@ -102,6 +102,7 @@ describe('policy explain', () => {
     const { out } = await run('explain', '--agent', 'x', '--command', 'rg -t sh KEY src | head -3 > out', '--cwd', folder);
     expect(out).toMatch(/^command +rg -t sh KEY src$/m);
     expect(out).toMatch(/^ +reads +every file below src \(hidden\)$/m);
+    expect(out).toMatch(/^ +reads +any \.gitignore +\(unasked\)$/m);
     expect(out).toMatch(/^ +writes +.*out \(redirection\)$/m);
     expect(out).toMatch(/^verdict +allow$/m);
   });

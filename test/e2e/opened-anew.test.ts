@@ -121,6 +121,20 @@ test('nor is one that was prompted without a load, in a process that did not ope
   expect((await load(third, id, stage.cwd)).error.message).toContain('Resource not found');
 });
 
+// Seeds 700000499, 880002595 and 880008773 of the simulator.
+test('nor is one that the client has closed, in this process and in the next', async ({ stage }) => {
+  const agents = two(stage);
+  const before = await stage.connect(agents);
+  const { id } = await open(before, stage.cwd);
+  await before.call('session/close', { sessionId: id });
+  forget(agents);
+  expect((await load(before, id, stage.cwd)).error.message).toContain('Resource not found');
+  await before.close();
+  const next = await stage.connect(agents);
+  expect((await load(next, id, stage.cwd)).error.message).toContain('Resource not found');
+  expect(agents[0].all('session/new')).toHaveLength(1);
+});
+
 test('if the agent cannot open another session either, its first refusal passes; one for want of a login passes at once', async ({
   stage,
 }) => {

@@ -14,7 +14,7 @@ import { beginClose, type Close, closeRefused, leftToLoad, mayClose, type Open, 
 
 /** Cancels open requests, then closes the session. An agent without session/close gets a cancel instead. */
 export function close(
-  proxy: Parts<'pool' | 'registry' | 'client' | 'requests'>,
+  proxy: Parts<'context' | 'pool' | 'registry' | 'client' | 'requests'>,
   request: ClientRequest,
   session: Session,
   frame: Frame,
@@ -22,12 +22,21 @@ export function close(
   proxy.requests.cancel(session); // first: the agent may wait for one of them before it closes
   endAt(proxy, request, session, frame, {
     capability: 'close',
-    over: () => endSession(proxy, session),
+    over() {
+      endSession(proxy, session);
+      recordClose(proxy, session);
+    },
     instead() {
       cancelAt(session);
       park(session);
     },
   });
+}
+
+/** An unprompted session is opened anew when its agent has lost it, but not after the client has closed it. */
+function recordClose({ context }: Parts<'context'>, { recordId }: Session): void {
+  const record = context.log.records().get(recordId);
+  if (record?.isUnprompted) context.log.append({ ...record, isClosed: true });
 }
 
 const cancelAt = ({ agent, nativeId }: Session): void => agent.notifyLine('session/cancel', JSON.stringify({ sessionId: nativeId }));

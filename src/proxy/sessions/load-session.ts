@@ -155,9 +155,9 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
 
   /** The client has not left it either: what it has closed stays closed. */
   function canOpenAnew(): boolean {
-    const { state, nativeId, isClosing } = session;
+    const { state, isClosing } = session;
     if (state.kind !== 'loading' || isClosing || request.isAnswered || proxy.pool.single || params === undefined) return false;
-    return mayOpenAnew(state, () => isBegun(proxy, session)) && !agent.sessions.wasLeft(nativeId);
+    return mayOpenAnew(state, () => isBegun(proxy, session) || recordOf(proxy, session)?.isClosed === true);
   }
 
   /** The agent does not keep sessions before their first prompt: it opens another one, under the id that the client knows. */

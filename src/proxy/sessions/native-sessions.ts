@@ -107,10 +107,6 @@ export class NativeSessions extends Map<string, Session> {
   reopened(nativeId: string): void {
     this.#ended.delete(nativeId);
   }
-  /** The client has left a session of that id, in whatever generation, and no agent has opened it again. */
-  wasLeft(nativeId: string): boolean {
-    return this.#ended.has(nativeId);
-  }
   /**
    * An agent may reuse session ids after each start: an id that ended in an earlier generation may be the session it is opening now. One that
    * ended in this generation stays ended until the agent has opened it again.

@@ -19,6 +19,8 @@ export type SessionRecord = {
   readonly isUnprompted?: boolean | undefined;
   /** What the client has set in it, as long as it is unprompted. */
   readonly settings?: SessionSettings | undefined;
+  /** The client has closed it since it was last opened. Written for unprompted sessions only. */
+  readonly isClosed?: boolean | undefined;
   /** Drawn by the process that opened the session. Lines of this id with another claim are not about this session. */
   readonly claim?: string | undefined;
   /** The session must not be listed any more. */
@@ -134,7 +136,7 @@ export function parseRecord(line: string): SessionRecord | undefined {
     const isRecord = [value?.sessionId, value?.agent, value?.nativeId].every((field) => typeof field === 'string');
     if (!isRecord) return undefined;
     if (!areDirectories(value.additionalDirectories)) delete value.additionalDirectories;
-    if (value.isUnprompted !== true) delete value.isUnprompted;
+    for (const key of ['isUnprompted', 'isClosed']) if (value[key] !== true) delete value[key];
     if (value.isUnprompted !== true || !areSettings(value.settings)) delete value.settings;
     if (typeof value.created !== 'string') delete value.created;
     if (typeof value.principal !== 'string') delete value.principal;

@@ -2,6 +2,7 @@
 import { createRedactor } from '../redaction/redact.ts';
 import { type AcpOptions, acp } from './acp.ts';
 import { reportCrashes } from './failure.ts';
+import { nameConfiguration } from './output.ts';
 
 /** How long to wait for a slow reader of stdout before the process exits. */
 const FLUSH_MS = 1000;
@@ -20,6 +21,7 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 async function run(argv: readonly string[]): Promise<number> {
   const plain = plainAcp(argv.slice(2), process.stdin.isTTY === true);
+  nameConfiguration(plain?.config);
   try {
     return plain ? await acp(plain) : await (await import('./main.ts')).runCommand(argv);
   } catch (error) {

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import { loadConfig } from '../config/load.ts';
 import { CommandFailure } from './failure.ts';
+import { nameConfiguration } from './output.ts';
 import { surroundings } from './resolve-config.ts';
 
 const USAGE = 2;
@@ -12,9 +13,10 @@ export function inheritOptions(program: Command): void {
   addConfig(program, checking);
   program.hook('preAction', async (_, command) => {
     for (let above = command.parent; above; above = above.parent) passOn(above, command);
-    const { config } = command.opts<{ config?: string }>();
+    const { config } = command.opts<{ config?: string | readonly string[] }>();
+    nameConfiguration(typeof config === 'object' ? config.find((one) => !one.includes('=')) : config);
     // The command needs no configuration, but a typo must not pass unnoticed.
-    if (checking.has(command) && config !== undefined) await loadConfig({ ...surroundings({ config }), isOnlyShown: true });
+    if (checking.has(command) && typeof config === 'string') await loadConfig({ ...surroundings({ config }), isOnlyShown: true });
   });
 }
 

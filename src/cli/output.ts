@@ -1,5 +1,21 @@
 // Output of commands: tables for people, one JSON envelope for programs.
+import { joinWords } from '../agents/shell-words.ts';
 import { withoutControls } from '../control-characters.ts';
+
+let configurationOption = '';
+
+/** The file of `--config`: from now on, the commands in messages name it. */
+export function nameConfiguration(file: string | undefined): void {
+  configurationOption = file === undefined ? '' : `--config ${joinWords([file])} `;
+}
+
+/** The commands that read a configuration, as messages name them. */
+const CONFIGURED =
+  /\bswitchboard (?=(?:acp|auth|compare|connect|doctor|host|import|init|mcp|run|agents \w+|config (?:path|validate|show)|serve --)\b)/g;
+
+/** A message in which each command uses the configuration of this one, so that it does the same when a user repeats it. */
+export const shownCommands = (text: string): string =>
+  configurationOption === '' ? text : text.replace(CONFIGURED, (command) => command + configurationOption);
 
 export function printJson(data: unknown): void {
   process.stdout.write(`${JSON.stringify({ ok: true, data, warnings: [] })}\n`);
@@ -27,7 +43,7 @@ const LEAST_LAST = 20;
 
 /** A message for the user, on stderr: stdout belongs to the protocol. */
 export function notice(text: string): void {
-  process.stderr.write(`switchboard: ${withoutControls(text)}\n`);
+  process.stderr.write(`switchboard: ${withoutControls(shownCommands(text))}\n`);
 }
 
 /** Warns a user who starts a command for programs in a terminal, where it would wait forever. */

@@ -7,6 +7,7 @@ import { createRedactor } from '../redaction/redact.ts';
 import { FileError } from '../setup/edit-file.ts';
 import { asCommandFailure, CommandFailure, describeCrash, isOutOfFiles } from './failure.ts';
 import { parseUsageError } from './help.ts';
+import { shownCommands } from './output.ts';
 
 const EXIT = { failure: 1, usage: 2, configuration: 6 } as const;
 
@@ -45,8 +46,10 @@ function writeError(error: unknown, isJson: boolean): number {
   }
   const found = error instanceof FileError ? new CommandFailure(EXIT.failure, error.message) : (trouble(error) ?? asCommandFailure(error));
   const failure = found instanceof CommandFailure ? found : mistake(error);
-  if (isJson) printEnvelope(failure.exitCode, failure.message, failure.hint ?? '', undefined, failure.code);
-  process.stderr.write(withoutControls(`switchboard: ${failure.message}\n${failure.hint ? `  ${failure.hint}\n` : ''}`));
+  const message = shownCommands(failure.message);
+  const hint = shownCommands(failure.hint ?? '');
+  if (isJson) printEnvelope(failure.exitCode, message, hint, undefined, failure.code);
+  process.stderr.write(withoutControls(`switchboard: ${message}\n${hint ? `  ${hint}\n` : ''}`));
   return failure.exitCode;
 }
 

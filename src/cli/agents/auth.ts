@@ -17,7 +17,7 @@ import type { Limits } from '../../wire/frame.ts';
 import { Scanner } from '../../wire/scanner/scanner.ts';
 import { launchContained, sandboxHere } from '../doctor/sandbox-here.ts';
 import { CommandFailure } from '../failure.ts';
-import { printJson, printTable } from '../output.ts';
+import { printJson, printTable, shownCommands } from '../output.ts';
 import { type ConfigFlags, resolveConfig } from '../resolve-config.ts';
 import { createPaint } from '../run/paint.ts';
 import { kindOf, type MethodShown, shownMethod, variablesOf } from './login-methods.ts';
@@ -75,7 +75,7 @@ function list({ name, env }: AgentSpec, methods: readonly AuthMethod[], { json }
       ['METHOD', 'KIND', 'DESCRIPTION'],
       shown.map((method) => rowOf(method).map(paint.foreign)),
     );
-    process.stdout.write(`\nTo log in, run: switchboard auth ${name} METHOD\n`);
+    process.stdout.write(shownCommands(`\nTo log in, run: switchboard auth ${name} METHOD\n`));
   }
   return EXIT.ok;
 }

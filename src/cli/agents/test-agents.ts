@@ -14,7 +14,7 @@ import { redactJson } from '../../redaction/redact-json.ts';
 import type { Limits } from '../../wire/frame.ts';
 import { Scanner } from '../../wire/scanner/scanner.ts';
 import { launchContained, sandboxHere } from '../doctor/sandbox-here.ts';
-import { printJson, printJsonOfFailure } from '../output.ts';
+import { printJson, printJsonOfFailure, shownCommands } from '../output.ts';
 import { resolveConfig } from '../resolve-config.ts';
 import type { AgentsFlags } from './agents.ts';
 import { ASKS, describeProbe, type Probe } from './probe-asking.ts';
@@ -67,7 +67,7 @@ export async function testAgents(name: string | undefined, flags: AgentsFlags & 
   });
   const failed = tested.find(({ ok }) => !ok);
   if (flags.json) printAsJson(tested, failed, secrets);
-  else for (const one of tested) process.stdout.write(`${secrets.redact(describe(one))}\n`);
+  else for (const one of tested) process.stdout.write(`${secrets.redact(shownCommands(describe(one)))}\n`);
   if (!failed) return EXIT.ok;
   return failed.error?.key === 'AGENT_SILENT' ? EXIT.timeout : EXIT.unavailable;
 }

@@ -8,7 +8,7 @@ import { ownCommand } from '../../app/package-files.ts';
 import { withoutControls } from '../../control-characters.ts';
 import { makeDirectory } from '../../private-files.ts';
 import { CommandFailure } from '../failure.ts';
-import { printJson, printTable } from '../output.ts';
+import { printJson, printTable, shownCommands } from '../output.ts';
 import { surroundings } from '../resolve-config.ts';
 import { type RunningDaemon, runningDaemon } from './daemon-file.ts';
 import { localToken } from './local-token.ts';
@@ -68,7 +68,8 @@ export async function serveInBackground({ json }: DaemonFlags): Promise<number> 
     .filter((arg) => arg !== '--background' && arg !== '--json' && arg !== '--open');
   const { daemon, isNew } = await ensureDaemon(stateDir, args);
   if (json) printJson({ ...daemon, listening: daemon.address, isNew });
-  else process.stdout.write(`${isNew ? 'The daemon runs' : 'A daemon runs already'}: ${describe(daemon)}\n${HOW_TO_CONNECT}`);
+  else
+    process.stdout.write(`${isNew ? 'The daemon runs' : 'A daemon runs already'}: ${describe(daemon)}\n${shownCommands(HOW_TO_CONNECT)}`);
   return 0;
 }
 
@@ -89,7 +90,7 @@ export async function daemonStatus({ json }: DaemonFlags): Promise<number> {
   const daemon = runningDaemon(stateDir);
   if (!daemon) {
     if (json) printJson({ running: false });
-    else process.stdout.write('No daemon runs. To start one, run: switchboard serve --background\n');
+    else process.stdout.write(shownCommands('No daemon runs. To start one, run: switchboard serve --background\n'));
     return 4;
   }
   const status = await ask(daemon, stateDir);

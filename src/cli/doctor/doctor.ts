@@ -5,6 +5,7 @@ import { escapeControls } from '../../control-characters.ts';
 import { placesHere } from '../../setup/editors.ts';
 import { hideByForm } from '../../setup/hide-secrets.ts';
 import { type Launch, untilInterrupted, withAgents } from '../agents/temporary-agents.ts';
+import { shownCommands } from '../output.ts';
 import { printData } from '../policy/output.ts';
 import { type ConfigFlags, surroundings } from '../resolve-config.ts';
 import { createPaint } from '../run/paint.ts';
@@ -75,7 +76,7 @@ function withoutSecrets({ check, status, what, why, next }: Finding): Finding {
     check,
     status,
     what: hideByForm(what),
-    ...(why !== undefined && { why: hideByForm(why) }),
-    ...(next !== undefined && { next: hideByForm(next) }),
+    ...(why !== undefined && { why: shownCommands(hideByForm(why)) }),
+    ...(next !== undefined && { next: shownCommands(hideByForm(next)) }),
   };
 }

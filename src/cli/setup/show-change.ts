@@ -5,6 +5,7 @@ import { escapeControls } from '../../control-characters.ts';
 import { type EditableFile, saveEdited } from '../../setup/edit-file.ts';
 import { hideInText } from '../../setup/hide-secrets.ts';
 import { CommandFailure } from '../failure.ts';
+import { shownCommands } from '../output.ts';
 import { createPaint } from '../run/paint.ts';
 
 const FAILED = 1;
@@ -72,7 +73,7 @@ export function printDiff(file: string, diff: string): void {
 const escapeExceptTabs = (line: string): string => line.split('\t').map(escapeControls).join('\t');
 
 export function say(line: string): void {
-  process.stdout.write(`${escapeControls(line)}\n`);
+  process.stdout.write(`${escapeControls(shownCommands(line))}\n`);
 }
 
 function unified(before: string, after: string): string {

@@ -1,6 +1,6 @@
 // `npm run package:check`: packs the program and checks the tarball as npm users get it: size, contents, entry points, types.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,6 +23,11 @@ try {
   if (unwanted.length > 0) throw new Error(`the package has files that nobody needs: ${unwanted.slice(0, 5).join(', ')}`);
   if (size > MAX_BYTES) throw new Error(`the package has ${size} bytes; the limit is ${MAX_BYTES}`);
   console.log(`package: ${files.length} files, ${(size / 1e6).toFixed(2)} MB packed`);
+  // What `npm publish` would correct by itself, and warn about.
+  copyFileSync(path.join(root, 'package.json'), path.join(scratch, 'package.json'));
+  execFileSync('npm', ['pkg', 'fix'], { cwd: scratch, stdio: 'ignore' });
+  const manifest = (folder) => JSON.stringify(JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')));
+  if (manifest(scratch) !== manifest(root)) throw new Error(`npm publish would correct package.json to ${manifest(scratch)}`);
   const bin = (name) => path.join(root, 'node_modules', '.bin', name);
   execFileSync(bin('publint'), [tarball, '--strict'], { cwd: root, stdio: 'inherit' });
   execFileSync(bin('attw'), [tarball, '--profile', 'esm-only'], { cwd: root, stdio: 'inherit' });

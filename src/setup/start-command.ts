@@ -62,5 +62,5 @@ function otherVersion({ version, distribution }: CatalogueAgent, program: string
 
 function oldNode(agent: CatalogueAgent, { node }: Here, needsNode: boolean): string[] {
   if (!needsNode || suitsNode(agent, node.version)) return [];
-  return [`it needs Node ${agent.node}, but this is ${node.version}`];
+  return [`the agent needs Node ${agent.node}, but this is ${node.version}`];
 }

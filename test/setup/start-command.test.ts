@@ -20,7 +20,7 @@ test('a package that is not installed is started with npx, pinned to a version, 
     how: 'runner',
     warnings: [
       'using npx: one of @x/one@1.0.0 is not installed. npx fetches @x/one@1.0.0 on first use',
-      'it needs Node >=22, but this is v20.20.2',
+      'the agent needs Node >=22, but this is v20.20.2',
       'npx is not on your PATH',
     ],
   });

@@ -241,7 +241,7 @@ function aboutAgent(plan: Plan, name: string): string[] {
     ];
   const needsNode = plan.source.kind === 'npx' && !suitsNode(known, process.version);
   return [
-    ...(needsNode ? [`it needs Node ${known.node}, but this is ${process.version}`] : []),
+    ...(needsNode ? [`agent "${name}" needs Node ${known.node}, but this is ${process.version}`] : []),
     ...(known.asks ? [`agent "${name}" ${asksText(known.asks)}`] : []),
     ...(known.checked ? [] : ['this agent is untested with switchboard']),
     ...(known.note === undefined ? [] : [`about ${known.name}: ${known.note}`]),

@@ -73,8 +73,12 @@ async function* limited(url: string, response: http.IncomingMessage, { maxBytes,
   }
 }
 
-const reasonOf = ({ code, message }: NodeJS.ErrnoException): string =>
-  code === 'ECONNRESET' ? 'the connection was cut' : (code ?? message);
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ECONNRESET') return 'the connection was cut';
+  if (code === undefined || !/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code)) return code ?? message;
+  const advice = code.includes('ALTNAME') ? '' : "; to trust an authority of your own, put its file's path into NODE_EXTRA_CA_CERTS";
+  return `its certificate is not trusted (${code})${advice}`;
+}
 
 export function failed(url: string, why: string): RegistryError {
   return new RegistryError(

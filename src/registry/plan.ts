@@ -169,16 +169,15 @@ function safeUrl(id: string, given: string, isLocal: boolean): string {
   return given;
 }
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+const LOOPBACK = /^(?:localhost\.?|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** Why an address must not be fetched. */
 export function urlProblem(given: string, isLocal: boolean): string | undefined {
   if (!URL.canParse(given)) return 'is not a valid address';
   const { protocol, hostname, username, password } = new URL(given);
   if (username !== '' || password !== '') return 'has a password in its address';
-  if (protocol === 'https:') return undefined;
-  if (protocol !== 'http:') return 'must have an https address';
-  if (!LOOPBACK.test(hostname)) return 'must have an https address; http is only for this machine';
+  if (protocol !== 'https:' && protocol !== 'http:') return 'must have an https address';
+  if (!LOOPBACK.test(hostname)) return protocol === 'https:' ? undefined : 'must have an https address; http is only for this machine';
   return isLocal ? undefined : 'has an address on this machine, but the registry is elsewhere';
 }
 

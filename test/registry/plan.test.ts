@@ -163,6 +163,9 @@ test.each([
   ['http://localhost/a', true, undefined],
   ['http://127.0.0.1.evil.example/a', true, 'https'],
   ['http://127.0.0.1:1/a', false, 'elsewhere'],
+  ['https://127.0.0.1:1/a', false, 'elsewhere'],
+  ['https://localhost/a', false, 'elsewhere'],
+  ['https://localhost/a', true, undefined],
   ['ftp://127.0.0.1/a', true, 'https'],
 ])('%s, from a registry on this machine: %s', (url, isLocal, problem) => {
   if (problem === undefined) expect(urlProblem(url, isLocal)).toBeUndefined();

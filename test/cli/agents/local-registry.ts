@@ -48,8 +48,12 @@ export const npx = (version: string, more: object = {}): Entry => ({
   distribution: { npx: { package: `@x/one@${version}`, ...more } },
 });
 
-export async function startRegistry(home: Home, agents: readonly Entry[] = [npx('1.0.0')]) {
-  const server = await serve();
+export async function startRegistry(
+  home: Home,
+  agents: readonly Entry[] = [npx('1.0.0')],
+  tls?: { readonly cert: string; readonly key: string },
+) {
+  const server = await serve({}, tls);
   const list = (...entries: readonly Entry[]): void => {
     server.paths['/registry.json'] = { version: '1.0.0', agents: entries };
   };

@@ -27,20 +27,20 @@ export async function openRegistry(chosen: string | undefined, stateDir: string,
   const url = chosen ?? PUBLIC_REGISTRY;
   const isChosen = chosen !== undefined;
   const cache = createIndexCache(stateDir, url);
-  const withoutNetwork = (why: string): Registry => {
+  const withoutNetwork = (why: string, next: string): Registry => {
     const known = cache.cached();
     if (known) return { ...known, isChosen, warnings: [`${why}; using the list of ${ageOf(known.at)}`] };
-    if (isChosen) throw new CommandFailure(1, `${why}, and there is no earlier copy of ${url}`, 'try again when it can be reached');
+    if (isChosen) throw new CommandFailure(1, `${why}, and there is no earlier copy of ${url}`, next);
     const at = new Date(bundledDate());
     const warnings = [`${why}; using the list that came with switchboard, of ${ageOf(at)}`];
     return { url, from: 'bundled', at, isChosen, agents: bundledCatalogue().map(asEntry), skipped: [], warnings };
   };
-  if (offline) return withoutNetwork('offline');
+  if (offline) return withoutNetwork('offline', 'try again without --offline');
   try {
     return { ...(await cache.fresh()), isChosen, warnings: [] };
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error;
-    return withoutNetwork(error.message);
+    return withoutNetwork(error.message, error.next);
   }
 }
 

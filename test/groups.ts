@@ -73,6 +73,7 @@ export const GROUPS: readonly Group[] = [
     install: 'kubernetes-client',
     isMet: () => spawnSync('kubectl', ['version', '--client']).status === 0,
   },
+  { name: 'python', needs: 'Python: apt-get install python3', install: 'python3', isMet: () => hasProgram('python3') },
   { name: 'root', needs: 'a user who may make devices (mknod): root', isMet: mayMakeDevices },
 ];
 

@@ -24,7 +24,7 @@ test('every supported Node is tested on every platform, and a release carries pr
   const runs: readonly string[] = steps.map(({ run = '' }) => run);
   const at = (words: string) => runs.findIndex((run) => run.includes(words));
   const publish = runs.indexOf('npm publish --provenance --access public');
-  // npm accepts provenance only for a package that names the repository it was built in; the workflow knows it, whoever forks the project.
+  // npm accepts provenance only for a package that names the repository it was built in: the workflow knows it, also in a fork.
   expect(at('npm pkg set repository.type=git "repository.url=git+$GITHUB_SERVER_URL/$GITHUB_REPOSITORY.git"')).toBe(publish - 1);
 });
 

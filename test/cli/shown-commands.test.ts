@@ -71,7 +71,9 @@ test('a failed turn', async () => {
 test('the findings of doctor, in text and JSON, and a hint in the envelope', async () => {
   const home = createHome();
   const options = configured(home, { absent: { command: 'no-such-program' } });
-  expect((await home.quick(['doctor', '--no-start', ...options])).stdout).toMatch(/next: .*switchboard --config mine\.jsonc agents remove absent/);
+  expect((await home.quick(['doctor', '--no-start', ...options])).stdout).toMatch(
+    /next: .*switchboard --config mine\.jsonc agents remove absent/,
+  );
   const { data } = JSON.parse((await home.quick([...options, 'doctor', '--no-start', '--json'])).stdout);
   const nexts = data.findings.map(({ next = '' }) => next);
   expect(nexts).toContainEqual(expect.stringContaining('switchboard --config mine.jsonc '));

@@ -13,7 +13,7 @@ const NOT_RUN: readonly (readonly [line: RegExp, reason: string])[] = [
   [/^run -i\b/, 'a conversation needs a terminal'],
   [/^agents (search|update|rollback|add [\w@.-]+$)/, 'the registry is on the network; test/cli/registry has one of its own'],
   [/^(acp|host|serve)\b.*(10\.0\.0\.5|localhost)/, 'on or to another machine'],
-  [/^host list --bus/, 'on another machine'],
+  [/^(host list|policy bundle publish \S+) --bus/, 'on another machine'],
   [/^serve( --open| --example|$)/, 'goes on until Ctrl-C; test/cli/serve runs it'],
   [/^sessions (attach|queue)\b/, 'needs a running turn of a daemon; test/cli/daemon has one'],
   [/^changes (show|apply|drop) SESSION/, 'needs waiting changes; test/review has some'],
@@ -64,7 +64,7 @@ async function prepareHome(): Promise<Home> {
   const home = createHome();
   writeConfig(home);
   const [policy = '', cases = ''] = snippetsOf('docs/policy.md').flatMap(({ language, code }) => (language === 'yaml' ? [code] : []));
-  for (const name of ['policy.yaml', 'new.yaml', 'old.yaml']) home.write(name, policy);
+  for (const name of ['policy.yaml', 'new.yaml', 'old.yaml', 'company.yaml']) home.write(name, policy);
   home.write('cases.yaml', cases);
   const recording = readFileSync(path.join(root, 'test/recordings/codex.ndjson'), 'utf8');
   for (const name of ['session.ndjson', 'made-elsewhere.jsonl']) home.write(name, recording);

@@ -27,7 +27,7 @@ export async function attachSession(id: string): Promise<number> {
     throw new CommandFailure(
       4,
       'no daemon runs',
-      'to start one, run: switchboard serve --background; sessions of editors show with sessions show ID',
+      'to start one, run: switchboard serve --background; for the transcript of any session, run: switchboard sessions show ID',
     );
   const { sessionId, cwd } = findSession(id);
   const transport = connectRemote(remoteOf(daemon.address, localToken(stateDir)), { maxFrameBytes: MAX_FRAME_BYTES });

@@ -255,7 +255,7 @@ function configFlags({ config = [], option = [] }: RunFlags): { readonly file: s
   return { file, settings: [...old, ...option] };
 }
 
-async function inTime<T>(work: Promise<T>, seconds: number | undefined, what = 'did not finish'): Promise<T> {
+async function inTime<T>(work: Promise<T>, seconds: number | undefined, what = 'the turn did not finish'): Promise<T> {
   if (seconds === undefined) return work;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -334,7 +334,7 @@ describe('failures', () => {
 
   test('a timeout is exit code 3', async () => {
     const { code, stderr } = await createHome().run(['run', '--timeout', '0.5', '/slow 60']);
-    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('did not finish within 0.5 s') });
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('the turn did not finish within 0.5 s') });
   });
 
   test('an unknown agent is exit code 4, and the error lists the configured agents', async () => {

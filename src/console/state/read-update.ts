@@ -30,6 +30,10 @@ export function chunkOf(
   return { role, messageId: text(update.messageId), text: content.text, about: aboutOf(content) };
 }
 
+/** Claude Code sends this for a message without text. */
+export const isPlaceholder = ({ role, text }: { readonly role: Role; readonly text: string }): boolean =>
+  role === 'agent' && text === '(no content)';
+
 export type SummaryChunk = { readonly compactionId: string; readonly text: string };
 
 /** A chunk of a compaction summary. */

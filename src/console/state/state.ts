@@ -10,7 +10,7 @@ import type { AgentRow, ConsoleState, SessionRow } from '../protocol/state.ts';
 import { cleanUpdate, cleanValue } from './clean-text.ts';
 import type { Feed } from './feed.ts';
 import { ANOTHER_CLIENT, createPendingRequests } from './pending-requests.ts';
-import { chunkOf, eventOf, type Fields, type SummaryChunk, summaryChunkOf, text, withPrints } from './read-update.ts';
+import { chunkOf, eventOf, type Fields, isPlaceholder, type SummaryChunk, summaryChunkOf, text, withPrints } from './read-update.ts';
 import { agentIn, optionsOf } from './session-options.ts';
 import { type CleanStream, createCleanStream, createTextStream, type TextStream } from './text-stream.ts';
 export type StateDeps = {
@@ -194,6 +194,7 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
       if (!session) return;
       const chunk = chunkOf(update);
       if (chunk) {
+        if (isPlaceholder(chunk)) return;
         session.textStream.add(chunk);
         waiting.add(session);
         timer ??= setTimeout(flush, TEXT_EVERY_MS);

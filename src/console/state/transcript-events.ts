@@ -2,7 +2,7 @@
 import type { TranscriptRecord } from '../../store/transcripts/transcript-record.ts';
 import type { Event } from '../protocol/conversation.ts';
 import { cleanValue } from './clean-text.ts';
-import { blockOf, eventOf, list, shown, text, toolOf } from './read-update.ts';
+import { blockOf, eventOf, isPlaceholder, list, shown, text, toolOf } from './read-update.ts';
 
 export type Transcript = readonly TranscriptRecord[];
 
@@ -18,7 +18,7 @@ function eventsOf(record: TranscriptRecord): Event[] {
     case 'prompt':
       return [{ e: 'prompt', text: record.text, blocks: list(record.other).map(blockOf), at: record.t }];
     case 'message':
-      return [{ e: 'text', role: record.role, text: record.text, at: record.t }];
+      return isPlaceholder(record) ? [] : [{ e: 'text', role: record.role, text: record.text, at: record.t }];
     case 'block':
       return [{ e: 'block', role: record.role, block: blockOf(record.content), at: record.t }];
     case 'tool': {

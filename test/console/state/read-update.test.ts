@@ -1,7 +1,7 @@
 // Conversion of agent updates: altered content is marked, binary content is kept.
 import { expect, test } from 'vitest';
 import { cleanUpdate } from '../../../src/console/state/clean-text.ts';
-import { chunkOf, eventOf, withPrints } from '../../../src/console/state/read-update.ts';
+import { chunkOf, eventOf, isPlaceholder, withPrints } from '../../../src/console/state/read-update.ts';
 
 const redact = (text: string) => text.replaceAll('sesame', '[redacted]');
 const shown = (update: object) => {
@@ -24,6 +24,14 @@ test.each<[string, object, boolean]>([
   expect(shown(change(diff))).toMatchObject({
     content: [hasPrint ? { print: expect.any(String) } : expect.not.objectContaining({ print: expect.anything() })],
   });
+});
+
+test('what an agent sends for a message without text is no message, and a user may write it', () => {
+  const chunk = (kind: string, text: string) => chunkOf({ sessionUpdate: kind, content: { type: 'text', text } });
+  const isShown = (kind: string, text: string) => !isPlaceholder(chunk(kind, text) as NonNullable<ReturnType<typeof chunk>>);
+  expect(isShown('agent_message_chunk', '(no content)')).toBe(false);
+  expect(isShown('user_message_chunk', '(no content)')).toBe(true);
+  expect(isShown('agent_message_chunk', 'it has (no content)')).toBe(true);
 });
 
 test('each change has its own fingerprint', () => {

@@ -116,6 +116,7 @@ describe('in the browser', () => {
     const page = await begin('Sketcher');
     await prompt(page, '/edit never.txt');
     await page.locator('.request-card').waitFor();
+    expect(await page.getByText('Ctrl+Enter').count()).toBe(0); // this agent cannot be steered
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.locator('.end.told', { hasText: 'Cancelled' }).waitFor();
     expect(await page.locator('.request-card').count()).toBe(0);

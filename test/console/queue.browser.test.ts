@@ -1,9 +1,10 @@
-// Prompts that are sent during a turn: they wait above the composer, and can be edited and removed there.
+// Prompts that are sent during a turn: they wait above the composer, and can be edited and removed there, or join the turn of an agent that
+// takes such prompts.
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { visit } from './visit.ts';
 
-const here = visit();
+const here = visit({}, {}, { canSteer: true });
 const { turns, begin, prompt, ends } = here;
 const waiting = (page: Page): Locator => page.getByRole('region', { name: 'Waiting prompts' });
 const texts = (page: Page): Promise<string[]> => waiting(page).locator('li > span').allTextContents();
@@ -30,7 +31,6 @@ test('prompts sent during a turn wait in order, can be edited and removed, and t
   for (const words of ['first', 'second', 'third']) await prompt(page, words);
   await expect.poll(() => texts(page)).toEqual(['first', 'second', 'third']);
   expect(await messagesOn(page)).toEqual(['hold']);
-  expect(await page.getByText('Ctrl+Enter').count()).toBe(0); // the agent cannot be steered
   // By keyboard.
   await waiting(page).getByRole('button', { name: 'Edit second' }).focus();
   await page.keyboard.press('Enter');
@@ -74,4 +74,28 @@ test('a prompt that the agent has meanwhile can no longer be edited, and the pag
   await ends(page, 2);
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('the prompt no longer waits: the agent has it, or it was removed').waitFor();
+});
+
+test('Ctrl+Enter sends a prompt into the running turn, Enter lets it wait, and the page says which', async () => {
+  const { mime } = here.serving;
+  mime.on('_session/steering', () => ({ outcome: 'injected' }));
+  const release = holdTurn();
+  const page = await begin('Mime');
+  const field = page.getByLabel('Prompt', { exact: true });
+  await prompt(page, 'hold');
+  await page.getByLabel('The agent is working').waitFor();
+  await page.getByRole('button', { name: 'Send into the running turn Ctrl+Enter' }).waitFor();
+  expect(await field.getAttribute('placeholder')).toBe('Next prompt; it waits for the end of the turn');
+  await prompt(page, 'later');
+  await page.getByRole('region', { name: 'Waiting prompts' }).getByText('later').waitFor();
+  await field.fill('and mind the tests');
+  await field.press('Control+Enter');
+  const { msg } = await mime.got('_session/steering');
+  expect(msg.params.prompt).toEqual([{ type: 'text', text: 'and mind the tests' }]);
+  await expect.poll(() => messagesOn(page)).toEqual(['hold', 'and mind the tests']);
+  release();
+  await ends(page, 2); // of the turn, and of the prompt that waited
+  expect(await messagesOn(page)).toEqual(['hold', 'and mind the tests', 'later', 'heard: later']);
+  await page.getByLabel('The agent is working').waitFor({ state: 'detached' });
+  expect(await field.getAttribute('placeholder')).toBe('Ask, or type / for commands');
 });

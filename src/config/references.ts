@@ -8,7 +8,9 @@ import { type Path, type Problem, showPath } from './problems.ts';
 const REFERENCE = /\$\{(env|file):([^}]*)\}/g;
 const KEYS = ['command', 'args', 'env', 'cwd', 'url', 'ssh', 'headers', 'endpoint'] as const;
 
-const NOT_SET = 'desktop programs lack the variables of your shell; to ignore this entry, set "enabled": false';
+const NOT_SET = 'desktop programs lack the variables of your shell';
+/** Only agents can be disabled. */
+const NOT_SET_FOR_AGENT = `${NOT_SET}; to ignore this entry, set "enabled": false`;
 
 /** The environment variables that the settings of an agent or server refer to, anywhere in them. */
 export function variablesIn(value: unknown): readonly string[] {
@@ -27,7 +29,8 @@ export async function resolveReferences(given: Placed, env: NodeJS.ProcessEnv): 
 
   async function lookUp(kind: string, target: string, at: Path): Promise<string> {
     if (kind === 'env') {
-      if (env[target] === undefined) report(at, `environment variable "${target}" is not set`, NOT_SET);
+      const hint = given.path[0] === 'agent_servers' ? NOT_SET_FOR_AGENT : NOT_SET;
+      if (env[target] === undefined) report(at, `environment variable "${target}" is not set`, hint);
       return env[target] ?? '';
     }
     try {

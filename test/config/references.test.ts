@@ -73,6 +73,14 @@ test('every unresolved reference is reported with its key, without the rest of t
   expect(error.message).not.toContain('canary');
 });
 
+test('only for an agent does the hint name "enabled", which an MCP server does not have', async () => {
+  const env = { KEY: `\${env:NOPE}` };
+  const { problems } = await configError(
+    createSandbox().loadFile({ agent_servers: { x: { command: 'x', env } }, mcp_servers: [{ name: 'docs', command: 'docs', env }] }),
+  );
+  expect(problems.map(({ hint }) => hint?.includes('"enabled": false'))).toEqual([true, false]);
+});
+
 test('a command that resolves to an empty string is a problem', async () => {
   const error = await configError(createSandbox().loadFile({ agent_servers: { x: { command: `\${env:A}` } } }, { A: '' }));
   expect(error.message).toContain('agent_servers.x.command: empty after resolving its references');

@@ -38,6 +38,13 @@ test.each(documents)('every file that %s names exists', (document) => {
   expect(ofSource.filter((file) => !places.some((place) => isThere(path.join(place, file))))).toEqual([]);
 });
 
+test('every decision has the same form', () => {
+  const parts = (file: string) =>
+    [...read(`docs/decisions/${file}`).matchAll(/^\*\*(Context|Decision|Consequences)\.\*\*/gm)].map(([, part]) => part);
+  for (const file of readdirSync(path.join(root, 'docs/decisions')))
+    expect(parts(file), file).toEqual(['Context', 'Decision', 'Consequences']);
+});
+
 test('every decision has a unique number, which its title repeats', () => {
   const decisions = readdirSync(path.join(root, 'docs/decisions'));
   const numbers = decisions.map((file) => file.slice(0, 4));

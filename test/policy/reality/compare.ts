@@ -72,7 +72,7 @@ export function unpredicted(observed: readonly Observed[], predicted: readonly P
       case 'read':
       case 'look':
       case 'list':
-        if (!isNoise(READ_NOISE, one.path) && !isRead(one, files, facts)) found.push(one);
+        if (!isNoise(READ_NOISE, one.path) && !isRead(one, files, facts) && !isOwnTemporary(one, files, facts, observed)) found.push(one);
         break;
       default:
         if (!isNoise(WRITE_NOISE, one.path) && !isWritten(one, files, facts, observed)) found.push(one);
@@ -243,6 +243,10 @@ function isTemporary(one: Observed, files: readonly FilePrediction[], facts: Fac
     ) || observed.some(({ from, path: to }) => from === one.path && files.some(({ kind, path: file }) => file === to && kind !== 'read'))
   );
 }
+
+/** `sort` reads its temporary files again. */
+const isOwnTemporary = (one: Observed, files: readonly FilePrediction[], facts: Facts, observed: readonly Observed[]): boolean =>
+  observed.some(({ kind, path: file }) => kind === 'write' && file === one.path) && isTemporary(one, files, facts, observed);
 
 /** Effects that the policy of the run forbids: files that it denies or that are outside the project, unless the program does it unasked. */
 export function forbidden(observed: readonly Observed[], predicted: readonly Predicted[]): Observed[] {

@@ -182,6 +182,7 @@ describe('an effect that the table did not state', () => {
     ['git stash list', 'run git'],
     ['git log', 'read any:.gitattributes'],
     ['ls -L a', 'names a'],
+    ['wget -O a http://a.test/', 'write wget-log'],
     ['git diff-tree --check HEAD', 'walk $repository'],
   ])('%s: %s', (line, effect) => {
     expect(effectsOf(line)).toContain(effect);
@@ -210,6 +211,7 @@ describe('what was taken for nothing is asked about', () => {
     'git fetch --multiple',
     'zstd --force a a',
     'npm run -- test',
+    'ps -t /etc/passwd',
   ])('%s', (line) => {
     expect(effectsOf(line)[0]).toMatch(/^\? /);
   });

@@ -138,7 +138,7 @@ export const SYSTEM_PROGRAMS: readonly Program[] = [
       '--ppid=': 'text',
       '-q --quick-pid=': 'text',
       '-s --sid=': 'text',
-      '-t --tty=': 'text',
+      '-t --tty=': 'unclear:looks whether files of these names are there',
       // With a letter that is no option, ps reads the whole word as options without a dash, where `e` shows the environment.
       ...flags('-ax, -aux, -auxw, -auxww, -axu'),
       '-u=': 'one:root',

@@ -76,6 +76,8 @@ export const TRANSFER_PROGRAMS: readonly Program[] = [
     unasked: [
       { kind: 'connect' },
       { kind: 'write', path: '~/.wget-hsts' },
+      // Once it has lost its terminal. Never an existing file.
+      { kind: 'write', path: 'wget-log' },
       { kind: 'read', path: '~/.wgetrc' },
       { kind: 'read', path: '~/.netrc' },
       { kind: 'read', path: '/etc/wgetrc' },

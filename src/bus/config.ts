@@ -4,6 +4,7 @@ import type { BusOptions } from './options.ts';
 export type BusConfig = {
   readonly url: string;
   readonly tenant: string;
+  readonly name?: string | undefined;
   readonly credentials?: string | undefined;
   readonly tokenFile?: string | undefined;
   readonly tls: { readonly ca?: string | undefined; readonly cert?: string | undefined; readonly key?: string | undefined };
@@ -26,10 +27,10 @@ export function durationMs(text: string): number | undefined {
 /** With the address alone, everything else has its default. */
 export function busConfig(options: BusOptions): BusConfig {
   if (typeof options === 'string') return { url: options, tenant: 'default', tls: {}, replicas: 1 };
-  const { url, tenant = 'default', credentials, token_file, tls = {}, replicas = 1, policy } = options;
+  const { url, tenant = 'default', name, credentials, token_file, tls = {}, replicas = 1, policy } = options;
   const pinned = policy && {
     keys: [policy.key].flat(),
     ...(policy.max_age !== undefined && { maxAgeMs: durationMs(policy.max_age) }),
   };
-  return { url, tenant, credentials, tokenFile: token_file, tls, replicas, ...(pinned && { policy: pinned }) };
+  return { url, tenant, name, credentials, tokenFile: token_file, tls, replicas, ...(pinned && { policy: pinned }) };
 }

@@ -1,14 +1,32 @@
 // A bus on NATS with JetStream. Debian's server (2.9) is enough: nothing newer is required.
-import { readFileSync } from 'node:fs';
-import { DiscardPolicy, JetStreamApiError, jetstream, jetstreamManager, StorageType } from '@nats-io/jetstream';
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
+import {
+  DiscardPolicy,
+  JetStreamApiError,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+  StorageType,
+  type StreamConfig,
+} from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
-import { connect, credsAuthenticator, type Msg, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
+import {
+  AuthorizationError,
+  connect,
+  type Msg,
+  type NatsConnection,
+  type NodeConnectionOptions,
+  nanos,
+  PermissionViolationError,
+} from '@nats-io/transport-node';
 import { type Bus, BusFailure, type Change, type Directory, type Stream } from './bus.ts';
+import { natsLogin } from './nats-login.ts';
+import { directoryStream } from './setup/grants.ts';
 
 export type NatsOptions = {
   /** `nats://host:port` or `tls://host:port`, several joined by commas. */
   readonly url: string;
-  /** A file with credentials, as `nsc` and `switchboard bus init` write it. */
+  /** A file with credentials (`.creds`) or the seed of a key, as `nsc` and `switchboard bus init` write it. */
   readonly credentials?: string | undefined;
   readonly tls?: { readonly ca?: string | undefined; readonly cert?: string | undefined; readonly key?: string | undefined };
   /** For people who look at the server's connections. */
@@ -23,6 +41,7 @@ const RECONNECT_EVERY_MS = 500;
 const PING_EVERY_MS = 5000;
 const WRONG_LAST_SEQUENCE = 10071;
 const NO_MESSAGE = 10037;
+const NO_STREAM = 10059;
 const MAX_STREAM_BYTES = 1024 ** 3;
 
 export async function connectNats({ url, credentials, tls, name, replicas = 1 }: NatsOptions): Promise<Bus> {
@@ -37,10 +56,14 @@ export async function connectNats({ url, credentials, tls, name, replicas = 1 }:
     pingInterval: PING_EVERY_MS,
     maxPingOut: 2,
     noAsyncTraces: true,
-    ...(servers.some((one) => one.startsWith('tls:')) && { tls: tlsOf(tls ?? {}) }),
-    ...(credentials !== undefined && { authenticator: credsAuthenticator(readFileSync(credentials)) }),
+    ...(servers.some((one) => one.startsWith('tls:')) && { tls: tlsOf(tls ?? {}, servers) }),
+    // A server may learn of a key later than the others.
+    ignoreAuthErrorAbort: true,
+    ...(credentials !== undefined && natsLogin(credentials)),
   };
   const nats = await connect(options).catch((error: Error) => {
+    if (error instanceof AuthorizationError)
+      throw new BusFailure('refused', `the bus at ${shownUrl} ${credentials === undefined ? 'wants' : 'rejected the'} credentials`);
     throw new BusFailure('disconnected', `cannot reach the bus at ${shownUrl}: ${reasonOf(error)}`);
   });
   const listeners = new Set<(isConnected: boolean) => void>();
@@ -59,17 +82,15 @@ export async function connectNats({ url, credentials, tls, name, replicas = 1 }:
       return isConnected && !nats.isClosed();
     },
     async directory(bucket, { ttlMs } = {}) {
-      const settings = { history: 1, replicas, storage: StorageType.File, ...(ttlMs !== undefined && { ttl: ttlMs }) };
-      const kv = await failingClearly(new Kvm(js).create(bucket, settings), 'open the directory', bucket);
-      return directoryOf(kv);
+      const entries = { subjects: [`$KV.${bucket}.>`], max_msgs_per_subject: 1, ...(ttlMs !== undefined && { max_age: nanos(ttlMs) }) };
+      // Without roll-ups and purges, who may write one key cannot remove others.
+      const limits = { ...entries, allow_rollup_hdrs: false, deny_delete: true, deny_purge: true };
+      await opened(nats, 'directory', bucket, { name: directoryStream(bucket), ...limits, num_replicas: replicas });
+      return directoryOf(await new Kvm(js).open(bucket, { allow_direct: true }));
     },
     async stream(stream) {
-      const manager = await failingClearly(jetstreamManager(nats), 'use JetStream', stream);
-      const settings = { name: stream, subjects: [`${stream}.>`], num_replicas: replicas, storage: StorageType.File };
-      // Direct reads can be granted for one subject.
-      const limit = { max_bytes: MAX_STREAM_BYTES, discard: DiscardPolicy.New, allow_direct: true };
-      await failingClearly(manager.streams.add({ ...settings, ...limit }), 'open the stream', stream);
-      return streamOf(nats, stream);
+      const limits = { subjects: [`${stream}.>`], num_replicas: replicas, max_bytes: MAX_STREAM_BYTES };
+      return streamOf(nats, stream, await opened(nats, 'stream', stream, { name: stream, ...limits }));
     },
     send(subject, bytes) {
       if (!nats.isClosed()) nats.publish(subject, bytes);
@@ -90,7 +111,8 @@ export async function connectNats({ url, credentials, tls, name, replicas = 1 }:
     answer(pattern, handler) {
       const subscription = nats.subscribe(pattern, {
         callback(error, message) {
-          if (error) return;
+          // An answer anywhere else would be written in this process's name.
+          if (error || message.reply?.startsWith('_INBOX') !== true) return;
           handler(bytesOf(message), message.subject).then(
             (answer) => void message.respond(answer),
             () => {}, // the one who asks runs into its time limit
@@ -145,9 +167,29 @@ function directoryOf(kv: Kv): Directory {
   };
 }
 
-async function streamOf(nats: NatsConnection, stream: string): Promise<Stream> {
+/** Creates it if it does not exist. What exists stays as it is. */
+async function opened(nats: NatsConnection, kind: string, name: string, settings: Partial<StreamConfig> & { name: string }) {
+  const failing = (error: Error): never => {
+    throw new BusFailure('refused', `cannot open the ${kind} "${name}" on the bus: ${reasonOf(error)}`);
+  };
+  const manager = await jetstreamManager(nats).catch(failing);
+  // Direct reads can be granted for one subject.
+  const all = { ...settings, storage: StorageType.File, discard: DiscardPolicy.New, allow_direct: true };
+  await manager.streams
+    .info(settings.name)
+    .catch((error: Error) =>
+      error instanceof JetStreamApiError && error.code === NO_STREAM ? manager.streams.add(all).catch(missing) : failing(error),
+    );
+  return manager;
+
+  function missing(error: Error): never {
+    if (forbiddenOf(error) === undefined) return failing(error);
+    throw new BusFailure('refused', `the ${kind} "${name}" does not exist on the bus, and these credentials may not create it`);
+  }
+}
+
+function streamOf(nats: NatsConnection, stream: string, manager: JetStreamManager): Stream {
   const js = jetstream(nats);
-  const manager = await jetstreamManager(nats);
   return {
     append: (subject, bytes, after) =>
       unlessOthersWrote(js.publish(`${stream}.${subject}`, bytes, { expect: { lastSubjectSequence: after } }).then(({ seq }) => seq)),
@@ -181,26 +223,33 @@ async function unlessOthersWrote<T>(write: Promise<T>): Promise<T | undefined> {
   } catch (error) {
     if (error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE) return undefined;
     if (error instanceof JetStreamApiError) throw new BusFailure('refused', `the bus refused a write: ${reasonOf(error)}`);
-    throw new BusFailure('disconnected', `the bus did not take a write: ${reasonOf(error as Error)}`);
+    throw new BusFailure(
+      forbiddenOf(error as Error) === undefined ? 'disconnected' : 'refused',
+      `the bus did not take a write: ${reasonOf(error as Error)}`,
+    );
   }
-}
-
-function failingClearly<T>(opening: Promise<T>, what: string, name: string): Promise<T> {
-  return opening.catch((error: Error) => {
-    throw new BusFailure('refused', `cannot ${what} "${name}" on the bus: ${reasonOf(error)}`);
-  });
 }
 
 function failureOf(error: Error, subject: string, timeoutMs: number): BusFailure {
   if (error.name === 'NoRespondersError' || error.message.includes('no responders'))
     return new BusFailure('nobody', `nobody answers ${subject}`);
   if (error.name === 'TimeoutError') return new BusFailure('timeout', `${subject} did not answer within ${timeoutMs} ms`);
+  if (forbiddenOf(error) !== undefined) return new BusFailure('refused', reasonOf(error));
   return new BusFailure('disconnected', reasonOf(error));
+}
+
+/** What the server does not let this user do. */
+function forbiddenOf(error: Error): string | undefined {
+  const { cause } = error;
+  const found = error instanceof PermissionViolationError ? error : cause instanceof PermissionViolationError ? cause : undefined;
+  return found && `${found.operation} ${found.subject}`;
 }
 
 /** Messages of the library may contain the address, and with it credentials. */
 const reasonOf = (error: Error): string => {
   const { code, message } = error as NodeJS.ErrnoException;
+  const forbidden = forbiddenOf(error);
+  if (forbidden !== undefined) return `the credentials do not permit it (${forbidden})`;
   const text = error.name === 'NoRespondersError' ? 'JetStream is not enabled on the server' : message;
   return `${text.replace(/\b(nats|tls|ws|wss):\/\/\S+/g, 'its address')}${code === undefined || text.includes(String(code)) ? '' : ` (${code})`}`;
 };
@@ -210,11 +259,19 @@ function withoutCredentials(server: string): string {
   return `${protocol}//${host}`;
 }
 
-function tlsOf({ ca, cert, key }: NonNullable<NatsOptions['tls']>) {
+function tlsOf({ ca, cert, key }: NonNullable<NatsOptions['tls']>, servers: readonly string[]): NonNullable<NodeConnectionOptions['tls']> {
+  const hosts = servers.map((one) => new URL(one).hostname.replace(/^\[(.*)\]$/, '$1'));
   return {
     ...(ca !== undefined && { caFile: ca }),
     ...(cert !== undefined && { certFile: cert }),
     ...(key !== undefined && { keyFile: key }),
+    // The library checks names only: a server that is reached by its IP address would have to be `localhost`.
+    ...{
+      checkServerIdentity(_: string, certificate: PeerCertificate): Error | undefined {
+        const errors = hosts.map((host) => checkServerIdentity(host, certificate));
+        return errors.includes(undefined) ? undefined : errors[0];
+      },
+    },
   };
 }
 

@@ -11,7 +11,16 @@ export const busOptions = z.union([
   z.strictObject({
     url: url.describe('`ws:` or `wss:` of a `switchboard serve --bus local:`, or `nats:` or `tls:` of NATS servers, joined by commas.'),
     tenant: z.string().regex(NAME).describe('Hosts and clients see only those of the same tenant.').meta({ default: 'default' }).optional(),
-    credentials: z.string().min(1).describe('A file with the credentials for NATS. The path is relative to this file.').optional(),
+    name: z
+      .string()
+      .min(1)
+      .describe("The host's name, or whose sessions those of an edge are. Default: the name of the machine, or of the user.")
+      .optional(),
+    credentials: z
+      .string()
+      .min(1)
+      .describe('A file with credentials for NATS: `.creds`, or the seed of a key. The path is relative to this file.')
+      .optional(),
     token_file: z
       .string()
       .min(1)

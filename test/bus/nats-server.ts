@@ -29,12 +29,16 @@ export async function freePort(): Promise<number> {
 export async function startNats(settings = ''): Promise<NatsServer> {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'nats-'));
   const port = await freePort();
-  const file = path.join(dir, 'nats.conf');
-  writeFileSync(file, `listen: "127.0.0.1:${port}"\njetstream { store_dir: "${dir}/data" }\n${settings}\n`);
+  writeFileSync(path.join(dir, 'nats.conf'), `listen: "127.0.0.1:${port}"\njetstream { store_dir: "data" }\n${settings}\n`);
+  return startNatsIn(dir, `nats://127.0.0.1:${port}`);
+}
+
+/** A server with the `nats.conf` of this directory, which is removed when the server is stopped. */
+export async function startNatsIn(dir: string, url: string): Promise<NatsServer> {
   let child = await run();
 
   async function run(): Promise<ChildProcess> {
-    const started = spawn('nats-server', ['--config', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const started = spawn('nats-server', ['--config', 'nats.conf'], { cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] });
     let log = '';
     await new Promise<void>((resolve, reject) => {
       started.once('exit', (code) => reject(new Error(`nats-server ended with ${code}: ${log}`)));
@@ -51,7 +55,7 @@ export async function startNats(settings = ''): Promise<NatsServer> {
     await gone;
   }
   return {
-    url: `nats://127.0.0.1:${port}`,
+    url,
     signal: (signal) => void child.kill(signal),
     async restart() {
       await end();

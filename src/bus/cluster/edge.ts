@@ -9,6 +9,7 @@ import { sessionKey } from './host.ts';
 import { LEASE_MS } from './lease.ts';
 import { candidates, type Wanted, whyNone } from './placement.ts';
 import { type HostRecord, readHost, readOpenAnswer, readSession, subjects, VERSION, write } from './records.ts';
+import { openHosts, openSessions } from './storage.ts';
 
 export type EdgeOptions = {
   readonly bus: Bus;
@@ -62,8 +63,8 @@ export async function startEdge({ bus, tenant, principal, clock, random, report,
   const linkPrefix = names.linkToEdge(sender, id, '', '').slice(0, -1);
   /** The last host of each connection name. */
   const placed = new Map<string, string>();
-  const directory = await bus.directory(names.hosts, { ttlMs: LEASE_MS });
-  const sessions = await bus.directory(names.sessions);
+  const directory = await openHosts(bus, tenant);
+  const sessions = await openSessions(bus, tenant);
   let count = 0;
   let offered = '';
 
@@ -72,7 +73,7 @@ export async function startEdge({ bus, tenant, principal, clock, random, report,
   const stopWatching = await directory.watch(({ key, value }) => {
     const record = value && readHost(value);
     if (record && record.v <= VERSION && record.host === key) seen.set(key, { record, at: now() });
-    else seen.delete(key);
+    else if (!value || record?.host === key) seen.delete(key); // anything else is no record of a host
     look();
   });
   /** Ends the links to hosts that are gone or have begun anew. While the bus itself is away, nothing is known of hosts. */

@@ -1,5 +1,5 @@
 // A host: offers its agents on the bus, and serves the links that edges open to them.
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import type { Sink, Source } from '../../wire/byte-stream.ts';
 import type { Bus } from '../bus.ts';
 import { keyOf, nameOf } from '../bus.ts';
@@ -18,6 +18,7 @@ import {
   VERSION,
   write,
 } from './records.ts';
+import { openHosts, openSessions } from './storage.ts';
 
 export type HostOptions = {
   readonly bus: Bus;
@@ -62,7 +63,7 @@ export type Host = {
   close(): Promise<void>;
 };
 
-type Served = { readonly link: Link; readonly client: { close(): Promise<void> } };
+type Served = { readonly link: Link; readonly epoch: number; readonly client: { close(): Promise<void> } };
 
 /** A client that is silent for this long has left; its sessions wait for `detach_grace`. */
 const LOST_AFTER_MS = 20_000;
@@ -76,8 +77,8 @@ export class HostNameTaken extends Error {}
 export async function startHost(options: HostOptions): Promise<Host> {
   const { bus, tenant, host, labels, agents, capacity, version, clock, serve, report } = options;
   const names = subjects(tenant);
-  const directory = await bus.directory(names.hosts, { ttlMs: 20_000 });
-  const recorded = await bus.directory(names.sessions);
+  const directory = await openHosts(bus, tenant);
+  const recorded = await openSessions(bus, tenant);
   /** By the name of their principal and their id, as messages for them say it. */
   const links = new Map<string, Served>();
   const linkPrefix = names.linkToHost(host, '', '').slice(0, -1);
@@ -143,12 +144,15 @@ export async function startHost(options: HostOptions): Promise<Host> {
     const reason = refusalOf(request, sender);
     if (reason !== undefined) return { isOpen: false, reason, ...(reason === 'policy' && { why: options.policy?.().problem }) };
     const id = `${sender}.${request.link}`;
-    if (links.has(id)) return { isOpen: true, epoch: lease.epoch }; // the request was repeated
+    const known = links.get(id);
+    if (known) return { isOpen: true, epoch: known.epoch }; // the request was repeated
+    // Told to this edge alone: who does not know it can forge nothing.
+    const epoch = randomInt(2 ** 32);
     const link = createLink({
       bus,
       clock,
       to: names.linkToEdge(sender, request.edge, host, request.link),
-      epoch: lease.epoch,
+      epoch,
       lostAfterMs: LOST_AFTER_MS,
       lostReason: 'nothing was heard from the edge',
       on: {
@@ -160,9 +164,9 @@ export async function startHost(options: HostOptions): Promise<Host> {
       },
     });
     const client = serve({ input: link.source, output: link.sink }, request);
-    links.set(id, { link, client });
+    links.set(id, { link, epoch, client });
     void lease.renew();
-    return { isOpen: true, epoch: lease.epoch };
+    return { isOpen: true, epoch };
   }
   function receive(message: Buffer, subject: string): void {
     // A host that was frozen past its lease must not act on what waited for it.

@@ -11,8 +11,6 @@ export const FENCE_MS = 15_000;
 const LOOK_EVERY_MS = 500;
 
 export type Lease = {
-  /** Where the record's revision began: the epoch of all links of this incarnation. */
-  readonly epoch: number;
   isHeld(): boolean;
   /** Writes the record now, for instance because the load changed. */
   renew(): Promise<void>;
@@ -37,7 +35,6 @@ export async function takeLease({ directory, record, clock, lost }: LeaseDeps): 
     const holder = entry && readHost(entry.value);
     return { takenBy: holder?.incarnation ?? 'unknown' };
   }
-  const epoch = revision % 2 ** 32;
   const now = clock.monotonicMs;
   let renewedAt = now();
   let isOver = false;
@@ -52,7 +49,7 @@ export async function takeLease({ directory, record, clock, lost }: LeaseDeps): 
   async function writeRecord(): Promise<void> {
     const startedAt = now();
     try {
-      const next = await directory.update(key, write(record()), revision as number);
+      const next = (await directory.update(key, write(record()), revision as number)) ?? (await restore());
       if (next !== undefined) revision = next; // also for its release
       if (isOver) return;
       if (next === undefined) return lose('another process took its place, or its lease expired');
@@ -60,6 +57,14 @@ export async function takeLease({ directory, record, clock, lost }: LeaseDeps): 
     } catch {
       // The bus is away: the next attempt, or the fence.
     }
+  }
+  /** Servers can be made to write answers into the directory. What is no record of a host with this name takes no place. */
+  async function restore(): Promise<number | undefined> {
+    const entry = await directory.get(key);
+    if (!entry) return now() - renewedAt > FENCE_MS ? undefined : directory.create(key, write(record()));
+    const found = readHost(entry.value);
+    const isOther = found?.host === key && found.incarnation !== record().incarnation;
+    return isOther ? undefined : directory.update(key, write(record()), entry.revision);
   }
   function renew(): Promise<void> {
     renewing ??= writeRecord().finally(() => {
@@ -75,7 +80,6 @@ export async function takeLease({ directory, record, clock, lost }: LeaseDeps): 
     if (now() - renewedAt > FENCE_MS) lose(`it could not renew its lease for ${Math.round((now() - renewedAt) / 1000)} s`);
   }
   return {
-    epoch,
     isHeld: () => !isOver && now() - renewedAt <= FENCE_MS,
     renew,
     async release() {

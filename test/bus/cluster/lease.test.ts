@@ -79,7 +79,24 @@ test('is lost when another process has written the record', async () => {
   const lost: string[] = [];
   await take(directory, (why) => lost.push(why));
   const entry = await directory.get('h');
-  await directory.update('h', Buffer.from('{}'), entry?.revision ?? 0);
+  await directory.update('h', Buffer.from(JSON.stringify(record('two'))), entry?.revision ?? 0);
   await vi.advanceTimersByTimeAsync(5000);
   expect(lost).toEqual([expect.stringContaining('another process took its place')]);
+});
+
+test.each([
+  ['no record', '{}'],
+  ['the record of another host', JSON.stringify({ ...record('two'), host: 'other' })],
+  ['an older record of its own', JSON.stringify(record())],
+])('is kept when %s is written in its place, which only a mistake or an attack can do', async (_, text) => {
+  const directory = await createBroker(Date.now).connect().directory('hosts', { ttlMs: LEASE_MS });
+  const lost: string[] = [];
+  const lease = await take(directory, (why) => lost.push(why));
+  const entry = await directory.get('h');
+  await directory.update('h', Buffer.from(text), entry?.revision ?? 0);
+  await vi.advanceTimersByTimeAsync(5000);
+  const { revision = 0 } = (await directory.get('h')) ?? {};
+  await directory.remove('h', revision);
+  await vi.advanceTimersByTimeAsync(5000);
+  expect([lost, lease.isHeld(), JSON.parse((await directory.get('h'))?.value.toString() ?? '{}')]).toEqual([[], true, record()]);
 });

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { createBroker } from '../../../src/bus/broker.ts';
 import { nameOf } from '../../../src/bus/bus.ts';
 import { readOpenAnswer, subjects, write } from '../../../src/bus/cluster/records.ts';
-import { encodeMessage } from '../../../src/bus/link/messages.ts';
+import { decodeMessage, encodeMessage } from '../../../src/bus/link/messages.ts';
 import { echoHost, edgeOn, newTenant, TO_ECHO } from './echo-host.ts';
 
 const broker = createBroker(Date.now);
@@ -14,10 +14,12 @@ async function connected() {
   const host = await echoHost(hostBus, tenant);
   const edge = await edgeOn(edgeBus, tenant);
   const sent: string[] = [];
-  const listening = [
-    other.listen(`sb.${tenant}.host.*.link.*.*`, (_, subject) => sent.push(subject)),
-    other.listen(`sb.${tenant}.edge.*.*.*.*`, (_, subject) => sent.push(subject)),
-  ];
+  let epoch = 0;
+  const hear = (message: Buffer, subject: string) => {
+    sent.push(subject);
+    epoch = decodeMessage(message)?.epoch ?? 0;
+  };
+  const listening = [other.listen(`sb.${tenant}.host.*.link.*.*`, hear), other.listen(`sb.${tenant}.edge.*.*.*.*`, hear)];
   const transport = edge.connect(TO_ECHO);
   const read: Buffer[] = [];
   const exits: unknown[] = [];
@@ -29,6 +31,7 @@ async function connected() {
     other,
     tenant,
     exits,
+    epoch,
     read,
     transport,
     toHost: sent.find((subject) => subject.includes('.host.')) ?? '',
@@ -43,8 +46,9 @@ async function connected() {
 
 test('what another host or another principal sends into a connection is not taken', async () => {
   const it = await connected();
-  const [epoch, reason] = [1, 'forged'];
-  const forged = encodeMessage({ kind: 'reset', epoch, reason });
+  const reason = 'forged';
+  const forged = encodeMessage({ kind: 'reset', epoch: it.epoch, reason });
+  it.other.send(it.toEdge, encodeMessage({ kind: 'reset', epoch: (it.epoch ^ 1) >>> 0, reason })); // the epoch is known to both ends only
   it.other.send(it.toEdge.replace('.h1.', '.h2.'), forged);
   it.other.send(it.toHost.replace('.link.someone.', '.link.other.'), forged);
   it.transport.toAgent.write(Buffer.from(' again'));

@@ -221,7 +221,10 @@ async function sandboxOf(
   if (!isWanted) return { sandbox: undefined, containServer: undefined };
   const { containServers, createSandbox } = await import('./sandbox.ts');
   const ownFiles = () => [...files, ...(policy?.state().layers ?? []).map((layer) => layer.policy.file)];
-  const deps = { stateDir, ownFiles, report: notify };
+  // Who has the key of a host can write to the bus as this host.
+  const { credentials, tokenFile, tls } = config.bus ?? {};
+  const ownSecrets = [credentials, tokenFile, tls?.key].filter((one) => one !== undefined);
+  const deps = { stateDir, ownFiles, ownSecrets, report: notify };
   return { sandbox: createSandbox({ ...deps, policy: () => policy?.state().policy }), containServer: containServers(config, deps) };
 }
 

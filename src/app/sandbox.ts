@@ -29,6 +29,8 @@ export type SandboxDeps = {
   readonly stateDir: string;
   /** Our configuration and policy files. */
   readonly ownFiles: () => readonly string[];
+  /** Files with our own secrets. */
+  readonly ownSecrets?: readonly string[];
   readonly policy: () => Policy | undefined;
   readonly report: Notify;
 };
@@ -48,7 +50,7 @@ export type Sandbox = {
   readonly review: Review;
 };
 
-export function createSandbox({ stateDir, ownFiles, policy, report }: SandboxDeps): Sandbox {
+export function createSandbox({ stateDir, ownFiles, ownSecrets = [], policy, report }: SandboxDeps): Sandbox {
   const catalogue = readCatalogue(packageFile('config', 'agent-catalog.json'));
   const reported = new Set<string>();
   const reportOnce = (text: string): void => {
@@ -94,6 +96,7 @@ export function createSandbox({ stateDir, ownFiles, policy, report }: SandboxDep
           cwd: process.cwd(),
           stateDir,
           ownFiles: ownFiles(),
+          ownSecrets,
           program: programFiles([spec.command, ...spec.args]),
         },
         realDisk,

@@ -20,7 +20,7 @@ const policyOf = (text: string): Policy => combine([{ name: 'user', policy: file
 
 const INPUT: CompileInput = {
   ...{ agent: 'a', containment: CONTAINMENT, settings: NO_SETTINGS, policy: undefined, known: undefined, otherState: [] },
-  ...{ roots: ['/p'], home: HOME, cwd: '/p', stateDir: '/state', ownFiles: [], program: [] },
+  ...{ roots: ['/p'], home: HOME, cwd: '/p', stateDir: '/state', ownFiles: [], ownSecrets: [], program: [] },
 };
 const DISK = { '/p/src/a.ts': '', '/home/u/': '', '/state/audit.jsonl': '' };
 
@@ -49,6 +49,11 @@ describe('without a policy', () => {
   test('credentials and secrets of the system are hidden', () => {
     const made = profile({ '/home/u/.ssh/id': '', '/home/u/.netrc': '', '/etc/shadow': '' });
     expect(placed(made, 'hide')).toEqual(['/etc/shadow', '/home/u/.netrc', '/home/u/.ssh', '/state']);
+  });
+  test('files with our own secrets are hidden, also inside the project', () => {
+    expect(placed(profile({ '/p/bus.nk': '', '/etc/bus/key.pem': '' }, { ownSecrets: ['/p/bus.nk', '/etc/bus/key.pem'] }), 'hide')).toEqual(
+      ['/etc/bus/key.pem', '/p/bus.nk', '/state'],
+    );
   });
   test('files that make programs run something are read-only, and what is above them cannot be moved', () => {
     const made = profile({

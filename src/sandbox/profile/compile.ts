@@ -38,6 +38,8 @@ export type CompileInput = {
   readonly stateDir: string;
   /** Our configuration and policy files, read-only. */
   readonly ownFiles: readonly string[];
+  /** Files with our own secrets, hidden. */
+  readonly ownSecrets: readonly string[];
   /** Its program and the files among its arguments: visible even in a directory that is otherwise private. */
   readonly program: readonly string[];
 };
@@ -94,6 +96,7 @@ export function compile(input: CompileInput, disk: Disk): Profile | Uncompilable
     "another agent's state",
   );
   hide([input.stateDir], "switchboard's state");
+  hide(input.ownSecrets, "switchboard's credentials");
   // Agents that switchboard has installed are in its state directory. Programs are no secrets.
   const installed = disk.real(path.join(input.stateDir, 'agents', 'store'));
   if (installed !== undefined && input.program.some((one) => isWithin(installed, one))) put('read', installed, 'its program');

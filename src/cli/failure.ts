@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import { SetupFailure } from '../app/api.ts';
+import { BusFailure } from '../bus/bus.ts';
 import type { Redactor } from '../redaction/redact.ts';
 import { RegistryError } from '../registry/registry-error.ts';
 
@@ -35,7 +36,13 @@ const EXIT_CODES: Readonly<Record<SetupFailure['code'], number>> = {
 export function asCommandFailure(error: unknown): unknown {
   if (error instanceof RegistryError)
     return new CommandFailure(error.code === 'NOT_INSTALLABLE' ? NOT_FOUND : FAILED, error.message, error.next, error.code);
+  if (error instanceof BusFailure) return new CommandFailure(FAILED, error.message, adviceFor(error));
   return error instanceof SetupFailure ? new CommandFailure(EXIT_CODES[error.code], error.message, error.hint) : error;
+}
+
+function adviceFor({ message }: BusFailure): string {
+  if (message.includes('does not exist on the bus')) return 'with the settings of the admin, run: switchboard bus create --bus FILE';
+  return 'to see what is wrong, run: switchboard doctor --bus URL';
 }
 
 // Uncaught errors. Their messages may quote traffic, so they are redacted.

@@ -19,6 +19,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     mcp: 'offer the agents as tools to an MCP client',
     replay: 'play back a recording as an agent',
     host: 'run the agents of this machine for others',
+    bus: 'set up NATS servers for several machines',
   },
   'Editors and agents:': {
     connect: 'add switchboard to an editor',

@@ -11,6 +11,7 @@ import type { Connection } from '../proxy/api.ts';
 import type { Secrets } from '../redaction/redact.ts';
 import { inProcessPair } from '../transports/in-process.ts';
 import type { AcpOptions } from './acp.ts';
+import { busOf } from './bus/open-bus.ts';
 import { reportCrashes } from './failure.ts';
 import { notice } from './output.ts';
 import { resolveConfig } from './resolve-config.ts';
@@ -59,8 +60,8 @@ type More = {
   readonly queuesPrompts?: boolean;
   /** A daemon or a console: it shows the metrics. */
   readonly servesMetrics?: boolean;
-  /** It runs its agents for others: it uses none of the bus. */
-  readonly isHost?: boolean;
+  /** It runs its agents for others on this bus, and uses none of it. */
+  readonly host?: { readonly bus: string | undefined };
   /** The bus in this process, for `local:`. */
   readonly localBus?: () => Bus;
 };
@@ -75,9 +76,10 @@ export async function startInProcessProxy(options: AcpOptions, more: More = {}):
 
 /** Without a client yet. */
 export async function startInProcess(options: AcpOptions, more: More = {}): Promise<InProcess> {
-  const { config: own, files, stateDir } = await resolveConfig(options);
+  const { config: configured, files, stateDir } = await resolveConfig(options);
+  const own = more.host?.bus === undefined ? configured : { ...configured, bus: await busOf(more.host, configured.bus) };
   let changed = () => {};
-  const isOnBus = !more.isHost && (options.bus !== undefined || own.bus !== undefined);
+  const isOnBus = !more.host && (options.bus !== undefined || own.bus !== undefined);
   const bus = isOnBus
     ? await (await import('./bus/bus-agents.ts')).onBus(options, own, more.notify ?? notice, () => changed(), more.localBus)
     : undefined;
@@ -97,7 +99,7 @@ export async function startInProcess(options: AcpOptions, more: More = {}): Prom
     queuesPrompts: more.queuesPrompts,
     servesMetrics: more.servesMetrics,
     connectOnBus: bus?.connectOnBus,
-    isBundled: more.isHost === true && own.bus?.policy !== undefined,
+    isBundled: more.host !== undefined && own.bus?.policy !== undefined,
   });
   changed = () => void bus?.reconfiguring(switchboard).reconfigure({ ...config, ...agentsOf(own) });
   const { secrets, policy, telemetry, connect, owns, isStored, stored, adopt } = switchboard;

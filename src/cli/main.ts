@@ -7,7 +7,7 @@ import type { AcpOptions } from './acp.ts';
 import type { AgentsFlags } from './agents/agents.ts';
 import type { LoginFlags } from './agents/auth.ts';
 import { addAgentCommands } from './agents/commands.ts';
-import type { HostFlags } from './bus/host.ts';
+import { addBusCommands, busOption } from './bus/commands.ts';
 import type { DemoFlags } from './demo/demo.ts';
 import { CommandFailure } from './failure.ts';
 import { formatUsageErrors, groupCommands, namePages } from './help.ts';
@@ -66,7 +66,8 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
       if (process.stdin.isTTY && flags.auth === undefined) return program.outputHelp();
       finish(await runAcp(agentArgs, flags));
     });
-  busOption(framingOption(acpOptions(program.command('acp').description('Run the proxy on stdio; editors start this command'))))
+  framingOption(acpOptions(program.command('acp').description('Run the proxy on stdio; editors start this command')))
+    .addOption(busOption())
     .option('--console [port]', 'also open the web console, which shows the sessions and can answer permission requests')
     .option(
       '--connect <url>',
@@ -82,7 +83,8 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
     .addHelpText('after', example('switchboard demo --fast'))
     .action(async (flags: DemoFlags) => finish(await (await import('./demo/demo.ts')).demo(flags)));
   addMcpCommands(program, finish);
-  const serve = busOption(acpOptions(program.command('serve')))
+  const serve = acpOptions(program.command('serve'))
+    .addOption(busOption())
     .description('Run the daemon: the web console, and /acp for clients with a token')
     .option('--port <port>', 'the port to listen on (default: any free port)')
     .option('--listen <host:port>', 'the address to listen on (default: 127.0.0.1 and any free port); other machines need TLS')
@@ -104,7 +106,7 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
     });
   addDaemonCommands(serve, finish);
   addTokenCommands(program, finish);
-  addHostCommands(program, finish);
+  addBusCommands(program, { acpOptions, configOption }, finish);
   addRunCommand(program, agentArgs, finish);
   addCompareCommand(program, agentArgs, finish);
   addAgentsCommands(program, agentArgs, finish);
@@ -190,37 +192,6 @@ function addDaemonCommands(serve: Command, finish: (code: number) => void): void
     .action(async (_: unknown, command: Command) =>
       finish(await (await import('./daemon/background.ts')).stopDaemon(command.optsWithGlobals())),
     );
-}
-
-function addHostCommands(program: Command, finish: (code: number) => void): void {
-  const host = busOption(acpOptions(program.command('host')))
-    .description('Run the agents of this machine for others, over a bus')
-    .option('--name <name>', 'the name of this host (default: the name of the machine)')
-    .addOption(new Option('--label <key=value>', 'a label that routes can ask for; repeat it for several').argParser(collect))
-    .option('--capacity <number>', 'how many connections it takes at once (default: 32)')
-    .option('--drain-seconds <seconds>', 'on SIGTERM, how long running turns may take to end (default: 0)')
-    .option('--json', 'print the name of the host as one line of JSON')
-    .addHelpText('after', example('switchboard host --bus nats://10.0.0.5:4222 --label gpu=true'))
-    .action(async (_: HostFlags, command: Command) => finish(await (await import('./bus/host.ts')).runHost(command.optsWithGlobals())));
-  busOption(configOption(host.command('list')))
-    .description('List the hosts on the bus')
-    .option('--json', 'print JSON')
-    .addHelpText('after', example('switchboard host list --bus nats://10.0.0.5:4222'))
-    .action(async (_: HostFlags, command: Command) => finish(await (await import('./bus/host.ts')).listHosts(command.optsWithGlobals())));
-  busOption(configOption(host.command('drain')))
-    .description('Let a host take no new sessions; its open ones go on')
-    .argument('<name>', 'the host')
-    .option('--json', 'print JSON')
-    .addHelpText('after', example('switchboard host drain gpu-1 --bus nats://10.0.0.5:4222'))
-    .action(async (name: string, _: HostFlags, command: Command) =>
-      finish(await (await import('./bus/host.ts')).drainHost(name, command.optsWithGlobals())),
-    );
-}
-
-const collect = (value: string, all: readonly string[] = []): readonly string[] => [...all, value];
-
-function busOption(command: Command): Command {
-  return command.option('--bus <url>', 'the bus: nats:, tls:, ws: or wss:; overrides the key "bus"');
 }
 
 function addTokenCommands(program: Command, finish: (code: number) => void): void {

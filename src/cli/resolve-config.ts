@@ -46,6 +46,7 @@ export async function resolveConfig(
     isOnlyShown: flags.isOnlyShown,
     isReload: flags.isReload,
     isPerAgent: true,
+    isOnBus: flags.bus !== undefined,
   });
   for (const text of loaded.notices) say(text);
   const isOnBus = flags.bus !== undefined || loaded.config.bus !== undefined;

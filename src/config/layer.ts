@@ -159,7 +159,7 @@ function withCertificates(agent: unknown, file: string): unknown {
 }
 
 /** Resolves the files of the bus relative to the file that names them. */
-function withBusFiles(bus: unknown, file: string): unknown {
+export function withBusFiles(bus: unknown, file: string): unknown {
   if (fields(bus) !== bus) return bus;
   const at = (value: unknown) => (typeof value === 'string' ? path.resolve(path.dirname(file), value) : value);
   const { credentials, token_file, tls, ...rest } = fields(bus);

@@ -19,6 +19,8 @@ export type LoadOptions = Surroundings & {
   readonly isOnlyShown?: boolean | undefined;
   /** An agent or MCP server with an unresolved reference is unusable alone, an agent if there are others. Without this, the whole configuration is. */
   readonly isPerAgent?: boolean | undefined;
+  /** The command names a bus, where there are agents that the configuration does not know. */
+  readonly isOnBus?: boolean | undefined;
 };
 
 export type LoadedConfig = {
@@ -104,7 +106,13 @@ async function load(options: LoadOptions, known: KnownGood): Promise<LoadedConfi
   ];
   if (options.isOnlyShown) notices.push(...dangling.map(renderProblem));
   const refused = options.isOnlyShown ? [] : dangling;
-  const all = [...problems, ...check(layer, main), ...refused, ...ofTools, ...(await badPatterns(documents))];
+  const all = [
+    ...problems,
+    ...check(options.isOnBus ? { ...layer, bus: layer.bus ?? true } : layer, main),
+    ...refused,
+    ...ofTools,
+    ...(await badPatterns(documents)),
+  ];
   if (all.length > 0) throw new ConfigError(inReadingOrder(all, files));
   const origin = found.origin !== 'search' ? found.origin : trusted ? 'project' : 'user';
   const { unresolved } = agents;

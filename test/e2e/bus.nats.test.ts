@@ -157,7 +157,7 @@ describe('draining', () => {
 
 describe('what goes wrong', () => {
   const wrong: readonly (readonly [args: readonly string[], code: number, message: string])[] = [
-    [['host'], 2, 'a host needs a bus'],
+    [['host'], 2, 'the command needs a bus'],
     [['host', '--bus', 'redis://x'], 2, 'invalid bus address'],
     [['host', '--bus', 'nats://user:secret@127.0.0.1:1'], 2, 'must not contain a password'],
     [['host', 'list', '--bus', 'nats://127.0.0.1:1'], 1, 'cannot reach the bus at nats://127.0.0.1:1'],

@@ -31,7 +31,7 @@ export async function onBus(
   changed: () => void,
   local?: () => Bus,
 ): Promise<OnBus | undefined> {
-  const settings = busOf(flags, config.bus);
+  const settings = await busOf(flags, config.bus);
   if (!settings) return undefined;
   const isLocal = settings.url === 'local:';
   if (isLocal && !local) return undefined; // this process is all there is
@@ -39,7 +39,7 @@ export async function onBus(
   const edge = await startEdge({
     bus,
     tenant: settings.tenant,
-    principal: os.userInfo().username,
+    principal: settings.name ?? os.userInfo().username,
     clock: systemBusClock,
     random: Math.random,
     report: notify,

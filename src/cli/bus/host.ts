@@ -8,17 +8,17 @@ import { systemBusClock } from '../../bus/clock.ts';
 import { type Host, HostNameTaken, type HostOptions, startHost } from '../../bus/cluster/host.ts';
 import { LEASE_MS } from '../../bus/cluster/lease.ts';
 import { type HostRecord, VERSION as PROTOCOL, readHost, subjects, write } from '../../bus/cluster/records.ts';
+import { openHosts } from '../../bus/cluster/storage.ts';
 import { opensOutOfScope } from '../../proxy/client-scope.ts';
 import { Scanner } from '../../wire/scanner/scanner.ts';
 import type { AcpOptions } from '../acp.ts';
 import { CommandFailure } from '../failure.ts';
 import { type InProcess, startInProcess } from '../in-process-proxy.ts';
 import { notice, printJson, printTable } from '../output.ts';
-import { resolveConfig } from '../resolve-config.ts';
 import { directoryCheck, guestOf, scopeOf } from '../serve/network-clients.ts';
 import { defaultPolicy } from '../serve/policy-store.ts';
 import { type HostPolicy, obeyBundles } from './host-policy.ts';
-import { type BusFlags, busOf, connectBus } from './open-bus.ts';
+import { type BusFlags, connectBus, missingBus, usingBus } from './open-bus.ts';
 
 export type HostFlags = AcpOptions &
   BusFlags & {
@@ -35,17 +35,17 @@ const ASK_MS = 10_000;
 
 /** Serves until a signal ends it; returns the exit code. */
 export async function runHost({ bus: url, ...flags }: HostFlags): Promise<number> {
-  const name = nameOf(flags.name ?? os.hostname().replaceAll(/[^\w-]/g, '-'));
   const labels = labelsOf(flags.label ?? []);
   const capacity = numberOf(flags.capacity, CAPACITY, '--capacity 32', 1);
   const drainMs = numberOf(flags.drainSeconds, 0, '--drain-seconds 30', 0) * 1000;
   // It offers its own agents only, whatever bus the configuration names.
-  const inside = await startInProcess(flags, { isHost: true, queuesPrompts: true, policyIfNone: defaultPolicy(flags).source() });
+  const inside = await startInProcess(flags, { host: { bus: url }, queuesPrompts: true, policyIfNone: defaultPolicy(flags).source() });
   let bus: Bus | undefined;
   let host: Host | undefined;
   let policy: HostPolicy | undefined;
   try {
-    const settings = busOf({ bus: url }, inside.config.bus) ?? missingBus();
+    const settings = inside.config.bus ?? missingBus();
+    const name = nameOf(flags.name ?? settings.name ?? os.hostname().replaceAll(/[^\w-]/g, '-'));
     if (settings.url === 'local:')
       throw new CommandFailure(2, 'local: is the bus inside one process', 'name the bus of others: --bus nats://HOST:4222');
     bus = await connectBus(settings, `switchboard host ${name}`);
@@ -148,7 +148,7 @@ function busClients({ config, connect, isStored, stored, adopt }: InProcess): Pi
 
 /** The hosts on the bus. */
 export async function listHosts({ json, ...flags }: HostFlags): Promise<number> {
-  return usingBus(flags, async (bus, tenant) => {
+  return usingBus(flags, 'host list', async (bus, { tenant }) => {
     const hosts = await hostsOn(bus, tenant);
     if (json) {
       printJson(hosts);
@@ -174,7 +174,7 @@ export async function listHosts({ json, ...flags }: HostFlags): Promise<number> 
 
 /** Lets a host take no new sessions. */
 export async function drainHost(name: string, { json, ...flags }: HostFlags): Promise<number> {
-  return usingBus(flags, async (bus, tenant) => {
+  return usingBus(flags, 'host drain', async (bus, { tenant }) => {
     const known = (await hostsOn(bus, tenant)).map(({ host }) => host);
     if (!known.includes(name)) throw new CommandFailure(4, `no host "${name}" is on the bus`, `hosts: ${known.join(', ') || 'none'}`);
     const answer = await bus.ask(subjects(tenant).drainAt(name), write({ v: PROTOCOL, drain: name }), ASK_MS);
@@ -185,22 +185,8 @@ export async function drainHost(name: string, { json, ...flags }: HostFlags): Pr
   });
 }
 
-async function usingBus(
-  flags: BusFlags & { readonly config?: string | undefined },
-  act: (bus: Bus, tenant: string) => Promise<number>,
-): Promise<number> {
-  const { config } = await resolveConfig(flags);
-  const settings = busOf(flags, config.bus) ?? missingBus();
-  const bus = await connectBus(settings, 'switchboard host list');
-  try {
-    return await act(bus, settings.tenant);
-  } finally {
-    await bus.close();
-  }
-}
-
 async function hostsOn(bus: Bus, tenant: string): Promise<readonly HostRecord[]> {
-  const directory = await bus.directory(subjects(tenant).hosts, { ttlMs: LEASE_MS });
+  const directory = await openHosts(bus, tenant);
   const found: HostRecord[] = [];
   const stop = await directory.watch(({ value }) => {
     const record = value && readHost(value);
@@ -226,10 +212,6 @@ function firstSignal(): Promise<'SIGTERM' | 'SIGINT'> {
         process.exit(128 + os.constants.signals[signal]);
       });
   });
-}
-
-function missingBus(): never {
-  throw new CommandFailure(2, 'a host needs a bus', 'name it: switchboard host --bus nats://HOST:4222, or set "bus" in the configuration');
 }
 
 function nameOf(name: string): string {

@@ -105,7 +105,7 @@ export function bundlePublish(file: string, { json, ...flags }: PublishFlags): P
     const text = await readInput('the bundle', file);
     const bundle = usable(() => readBundle(text), `${file}: `);
     const { config } = await resolveConfig(flags, () => {});
-    const settings = busOf(flags, config.bus);
+    const settings = await busOf(flags, config.bus);
     if (!settings || settings.url === 'local:')
       throw new CommandFailure(2, 'a bundle is published on a bus', 'name it: --bus nats://HOST:4222, or set "bus" in the configuration');
     const bus = await connectBus(settings, 'switchboard policy bundle publish');

@@ -1,5 +1,6 @@
 // The command-line options of `switchboard run` and `switchboard compare`.
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { busOption } from '../bus/commands.ts';
 import type { CompareFlags } from '../compare/compare.ts';
 import type { RunFlags } from './run.ts';
 
@@ -44,6 +45,7 @@ export function addRunCommand(program: Command, after: readonly string[], finish
     .option('--mode <id>', 'set the session mode before the prompt')
     .option('--option <key=value>', 'set a session option before the prompt; repeatable', collect)
     .option('--config <file>', 'use this configuration file', collect)
+    .addOption(busOption())
     .option('--policy <policy>', 'add a policy: a file or a preset')
     .addOption(new Option('--policy-mode <mode>', 'observe: block nothing, but log what would be blocked').choices(['enforce', 'observe']))
     .option('--timeout <seconds>', 'give up after this time (exit code 3)', seconds)

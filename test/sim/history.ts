@@ -1,6 +1,7 @@
 // A history from its first event to its end: random events, then until everybody has sent what they owe, then the stop.
 import { CHUNK_BYTES } from './pipe.ts';
 import type { Run } from './sim-agent.ts';
+import { SILENT_MS } from './sim-process.ts';
 import { createWorld, type World } from './world.ts';
 
 export type Report = {
@@ -91,6 +92,7 @@ async function drain(world: World): Promise<void> {
   sim.trace('--- from here on everybody says what they owe');
   client.isReading = true;
   let timersLeft = 200;
+  const noticedAtMs = clock.nowMs + SILENT_MS;
   for (let left = MAX_DRAIN_EVENTS; left > 0; left--) {
     const moves = movesLeft(world);
     if (moves.length > 0) {
@@ -106,7 +108,9 @@ async function drain(world: World): Promise<void> {
       await world.event(() => void clientActions.answer(true));
       continue;
     }
-    if (clock.nextAtMs() === undefined || timersLeft-- === 0) {
+    const nextAtMs = clock.nextAtMs();
+    // Some timers repeat for ever; among them may be the one that notices a lost connection.
+    if (nextAtMs === undefined || (timersLeft-- <= 0 && nextAtMs > noticedAtMs)) {
       sim.oracle.drained();
       return world.event(() => {});
     }

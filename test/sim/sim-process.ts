@@ -26,7 +26,7 @@ export type SimProcess = {
 /** As in `transports/child-process.ts`. */
 const DRAIN_MS = 250;
 /** As the pings of `transports/websocket.ts`. */
-const SILENT_MS = 30_000;
+export const SILENT_MS = 30_000;
 const WATER_MARK_BYTES = 2048;
 
 export function createSimProcess(sim: Sim, spec: AgentSpec, pid: number, onWrite: (bytes: Buffer) => void, onEnd: () => void): SimProcess {

@@ -217,6 +217,8 @@ function outcome(seen: Evidence, request: ClientFrame, message: Message, frame: 
     case 'session/close':
     case 'session/delete': {
       const holder = publicId === undefined ? undefined : seen.bound.get(publicId);
+      // The proxy found the session without a load, and this was all the client wanted of it.
+      if (!holder && frame?.session) loosen(seen, frame.session);
       if (publicId === undefined || !holder) return;
       for (const [id, agentRequest] of [...seen.atClient, ...seen.standIns])
         if (seen.shownUnder.get(agentRequest) === publicId && isOf(agentRequest, holder.session)) seen.endedWith.set(id, agentRequest);

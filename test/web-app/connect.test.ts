@@ -63,9 +63,9 @@ test('env gives an agent keys and what its settings name, and nothing that loads
   const listed = { ...shows, env: { REGION: 'eu', NODE_OPTIONS: '' } };
   const daemon = await startDaemon(stage, { listed, elsewhere: { url: 'ws://127.0.0.1:9/' } as Json });
   const page = await openPage(daemon, createToken(stage, 'web', 'owner'));
-  await page.call('connect', { agentCmd: 'listed', env: { KEY: 'k', OPENAI_API_KEY: 'page-api-key', REGION: 'us', LC_ALL: 'C' } });
-  const first = await startOf(page, 'KEY OPENAI_API_KEY REGION LC_ALL');
-  expect(first.env).toEqual({ KEY: 'k', OPENAI_API_KEY: 'page-api-key', REGION: 'us', LC_ALL: 'C' });
+  await page.call('connect', { agentCmd: 'listed', env: { KEY: 'k', ANTHROPIC_API_KEY: 'page-api-key', REGION: 'us', LC_ALL: 'C' } });
+  const first = await startOf(page, 'KEY ANTHROPIC_API_KEY REGION LC_ALL');
+  expect(first.env).toEqual({ KEY: 'k', ANTHROPIC_API_KEY: 'page-api-key', REGION: 'us', LC_ALL: 'C' });
   for (const [env, why] of [
     [{ NODE_OPTIONS: '--require=/tmp/x.js' }, 'load code'],
     [{ node_options: '--require=/tmp/x.js' }, 'load code'],
@@ -86,7 +86,7 @@ test('env gives an agent keys and what its settings name, and nothing that loads
   expect((await page.refused('connect', { agentCmd: 'elsewhere', env: { KEY: 'k' } })).message).toContain('runs elsewhere');
 
   // The same settings: the same process. Others: another one, and its sessions go on.
-  const env = { KEY: 'k', OPENAI_API_KEY: 'page-api-key', REGION: 'us', LC_ALL: 'C' };
+  const env = { KEY: 'k', ANTHROPIC_API_KEY: 'page-api-key', REGION: 'us', LC_ALL: 'C' };
   await page.call('connect', { agentCmd: 'listed', env });
   const { sessionId } = await page.call('session.last');
   expect((await startOf(page)).pid).toBe(first.pid);

@@ -9,6 +9,13 @@ import { openPage } from './page.ts';
 
 const text = (words: string): Json => [{ type: 'text', text: words }];
 
+/** All that the document names; `fileSystem` is its service for previews. */
+const OPS = [
+  ...['connect', 'authenticate', 'authMethods', 'prompt', 'cancel', 'permission', 'session.setMode', 'models.list', 'model.select'],
+  ...['session.new', 'session.last', 'session.select', 'session.delete', 'sessions.list', 'threads.list', 'thread.get'],
+  ...['terminal.create', 'terminal.output', 'terminal.kill', 'terminal.release', 'terminal.waitForExit', 'diff.apply', 'fileSystem'],
+];
+
 test('a page connects, prompts with every block, and sees every update of a generic agent in the spelling of the document', async ({
   stage,
 }) => {
@@ -17,10 +24,13 @@ test('a page connects, prompts with every block, and sees every update of a gene
   const page = await openPage(daemon, createToken(stage, 'web'));
 
   // Connect: by the command line; the answer and the broadcast have the agent's answer to initialize.
-  const { ok, init } = await page.call('connect', { agentCmd: [generic.command, ...generic.args].join(' '), cwd: stage.cwd });
-  expect(ok).toBe(true);
+  const connected = await page.request('connect', { agentCmd: [generic.command, ...generic.args].join(' '), cwd: stage.cwd });
+  const { init } = connected.result;
+  expect(connected).toEqual({ type: 'acp_response', id: 'r1', ok: true, result: { ok: true, init, agent: 'generic' } });
   expect(init).toMatchObject({ protocolVersion: 1, agentCapabilities: {}, authMethods: expect.any(Array) });
   expect(await page.got('agent_initialized')).toMatchObject({ init });
+  const { message: known } = await page.refused('none');
+  expect(known.split('known ops: ')[1].split(', ').toSorted()).toEqual(OPS.toSorted());
 
   // Modes and models.
   const { sessionId, modes } = await page.call('session.new', {});
@@ -77,20 +87,34 @@ test('a page connects, prompts with every block, and sees every update of a gene
   expect(await page.update('agent_message_chunk', ({ content: { text } }) => text === 'selected yes')).toBeTruthy();
   expect(await asking).toMatchObject({ stopReason: 'end_turn' });
   expect((await page.refused('permission', { requestId, outcome: 'cancelled' })).message).toContain('is not open');
+  const cancelling = page.call('prompt', { prompt: text('permission') });
+  await page.got('permission_request', (message) => message.requestId === 2);
+  await page.call('permission', { requestId: 2, outcome: 'cancelled' });
+  expect(await page.update('agent_message_chunk', ({ content }) => content.text?.trim() === 'cancelled')).toBeTruthy();
+  await cancelling;
 
-  // Cancel, and an error update that ends the turn.
+  // Cancel, updates that end the turn, and an error of its model's service.
   const waiting = page.call('prompt', { prompt: text('wait') });
   await page.call('cancel', { sessionId });
   expect(await waiting).toMatchObject({ stopReason: 'cancelled' });
   expect((await page.refused('prompt', { prompt: text('error') })).message).toContain('the model is on fire');
+  expect(await page.call('prompt', { prompt: text('refuse') })).toMatchObject({ stopReason: 'refusal' });
+  expect(await page.refused('prompt', { prompt: text('unauthorized') })).toMatchObject({
+    authRequired: true,
+    authMethods: [{ id: 'key' }],
+  });
 });
 
 test('blocks reach an agent as valid ACP, sessions and threads are kept, and an agent can want a login', async ({ stage }) => {
   let isLoggedIn = false;
+  const modes = { currentModeId: 'ask', availableModes: ['ask', 'auto'].map((id) => ({ id, name: id })) };
   const agent = stage.agent('coder', {
     authMethods: [{ id: 'key', name: 'API key' }],
+    describe: () => ({ modes }),
     turn(session, words) {
       if (words === 'secret' && !isLoggedIn) throw new Refusal(-32000, 'Authentication required');
+      if (words === 'sound')
+        agent.update(session.id, { sessionUpdate: 'agent_message_chunk', content: { type: 'audio', data: 'aGk=', mimeType: 'audio/wav' } });
       agent.sendText(session.id, `heard ${words}`);
       return { stopReason: 'end_turn' };
     },
@@ -107,7 +131,8 @@ test('blocks reach an agent as valid ACP, sessions and threads are kept, and an 
     { name: 'docs', type: 'http', url: 'https://docs.example/mcp', headers: { authorization: 'Bearer canary-of-a-header' } },
     { type: 'sse', url: 'https://events.example/sse', headers: [{ name: 'x', value: 'y' }] },
   ];
-  const { sessionId } = await page.call('session.new', { mcpServers: servers });
+  const { sessionId, modes: offered } = await page.call('session.new', { mcpServers: servers });
+  expect(offered).toEqual(modes);
   expect((await agent.got('session/new')).msg.params).toMatchObject({
     cwd: stage.cwd,
     mcpServers: [
@@ -133,6 +158,14 @@ test('blocks reach an agent as valid ACP, sessions and threads are kept, and an 
     { type: 'resource', resource: { blob: 'aGk=', uri: 'file:///w/x.bin' } },
   ]);
 
+  // An agent of ACP: its params in camel case, no models.
+  await page.call('session.setMode', { sessionId, modeId: 'auto' });
+  expect((await agent.got('session/set_mode')).msg.params).toEqual({ sessionId, modeId: 'auto' });
+  expect(await page.call('models.list', { sessionId })).toEqual({ models: [], currentModelId: null });
+  expect((await page.refused('model.select', { sessionId, modelId: 'large' })).message).toContain('offers no models');
+  await page.call('prompt', { prompt: text('sound') });
+  expect(await page.update('agent_message_chunk', ({ content }) => content.type === 'audio')).toMatchObject({ content: { data: 'aGk=' } });
+
   // Authentication.
   expect(await page.call('authMethods')).toEqual({ methods: [{ id: 'key', name: 'API key' }] });
   expect(await page.refused('prompt', { prompt: text('secret') })).toMatchObject({
@@ -151,7 +184,7 @@ test('blocks reach an agent as valid ACP, sessions and threads are kept, and an 
   await page.call('session.select', { sessionId });
   expect(await page.call('session.last')).toEqual({ sessionId });
   const { threads } = await page.call('threads.list');
-  expect(threads).toMatchObject([{ id: sessionId, agent: 'coder', turns: 3 }]);
+  expect(threads).toMatchObject([{ id: sessionId, agent: 'coder', turns: 4 }]);
   const thread = await page.call('thread.get', { id: sessionId });
   expect(thread.updates).toContainEqual(
     expect.objectContaining({ type: 'agent_message_chunk', content: { type: 'text', text: 'heard secret' } }),
@@ -239,7 +272,11 @@ test('a page applies changes without overwriting others, previews files, and see
   const running = page.call('prompt', { prompt: text('run') });
   const asked = await page.got('permission_request');
   await page.call('permission', { requestId: asked.requestId, outcome: 'selected', optionId: asked.request.options[0].id });
-  const { terminalId } = await page.got('terminal_exit');
+  const { terminalId, exitStatus } = await page.got('terminal_exit');
+  expect(exitStatus).toMatchObject({ exitCode: 0 });
+  expect((await page.update('tool_call', ({ content }) => content[0].type === 'terminal')).content).toEqual([
+    { type: 'terminal', terminalId },
+  ]);
   expect(await page.got('terminal_output', ({ stream }) => stream === 'stdout')).toMatchObject({ terminalId, chunk: 'built\n' });
   expect(await page.got('terminal_output', ({ stream }) => stream === 'stderr')).toMatchObject({ terminalId, chunk: 'warned\n' });
   expect(await page.call('terminal.output', { terminalId })).toMatchObject({
@@ -259,6 +296,10 @@ test('a page applies changes without overwriting others, previews files, and see
   expect(await exit).toMatchObject({ exitStatus: { signal: 'SIGTERM' } });
   expect(await page.got('terminal_exit', (one) => one.terminalId === own.terminalId)).toMatchObject({ exitStatus: { signal: 'SIGTERM' } });
   await page.call('terminal.release', own);
+  const loud = { command: process.execPath, args: ['-e', 'console.log("x".repeat(100)); process.exitCode = 3'], outputByteLimit: 10 };
+  const short = await page.call('terminal.create', loud);
+  expect(await page.call('terminal.waitForExit', short)).toMatchObject({ exitStatus: { exitCode: 3, signal: null } });
+  expect(await page.call('terminal.output', short)).toMatchObject({ output: 'xxxxxxxxx\n', truncated: true, exitStatus: { exitCode: 3 } });
   expect((await page.refused('terminal.output', own)).message).toContain('unknown terminal');
   expect((await page.refused('terminal.create', { command: 'rm', args: ['-r', 'x'] })).message).toContain('denied by policy');
   expect((await page.refused('terminal.create', { command: 'ls', cwd: '/' })).message).toContain('outside');

@@ -226,7 +226,7 @@ describe('imports go one way', () => {
 
   test('the client side of the proxy knows the agent side only through boundary.ts', () => {
     const own = path.join('proxy', 'client');
-    const below = ['boundary.ts', 'context.ts', 'messages.ts', 'traffic-watch.ts'].map((file) => path.join('proxy', file));
+    const below = ['boundary.ts', 'context.ts', 'json-rpc-lines.ts', 'traffic-warnings.ts'].map((file) => path.join('proxy', file));
     const targets = imports
       .filter((one) => path.dirname(one.file) === own && isInside(one))
       .map(({ file, specifier }) => path.relative(SRC, path.resolve(SRC, path.dirname(file), specifier)));

@@ -1,7 +1,7 @@
 // The classification of failures: every error of its own has a reason, and says whether to try again.
 import { expect, test } from 'vitest';
 import { FAILURE_KEYS, failure, reasonOf, wireDataOf } from '../src/errors.ts';
-import { errorLine } from '../src/proxy/messages.ts';
+import { errorLine } from '../src/proxy/json-rpc-lines.ts';
 
 test('every failure has a reason of its own', () => {
   const reasons = FAILURE_KEYS.map((key) => reasonOf(key).reason);

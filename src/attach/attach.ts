@@ -2,7 +2,7 @@
 // order and without a gap, because nothing else happens in between.
 import { META_KEY } from '../acp/shapes.ts';
 import { failure } from '../errors.ts';
-import { notificationLine, resultLine, updateLine } from '../proxy/messages.ts';
+import { notificationLine, resultLine, updateLine } from '../proxy/json-rpc-lines.ts';
 import { type Frame, detach as ownCopy, textOf } from '../wire/frame.ts';
 import { memberAt } from '../wire/json-path.ts';
 import { idTextOf, sessionIdOf, stringIn } from '../wire/scanner/large-frame.ts';

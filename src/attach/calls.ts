@@ -1,6 +1,6 @@
 // Requests of clients on their way through a proxy, and what their frames say.
 import type { ProxyError } from '../errors.ts';
-import { errorLine } from '../proxy/messages.ts';
+import { errorLine } from '../proxy/json-rpc-lines.ts';
 import { canonicalId } from '../router/request-ledger.ts';
 import { type Frame, type Span, textOf } from '../wire/frame.ts';
 import { elements, memberAt, stringAt } from '../wire/json-path.ts';

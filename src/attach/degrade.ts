@@ -1,7 +1,7 @@
 // What a client cannot take, though agents may send it: they know the capabilities of the client that initialized the proxy. For the client
 // that lacks one, an update is withheld or made plainer. All others get the agent's bytes.
 import { fields } from '../json-object.ts';
-import { notificationLine } from '../proxy/messages.ts';
+import { notificationLine } from '../proxy/json-rpc-lines.ts';
 import { type Frame, textOf } from '../wire/frame.ts';
 import { memberAt, stringAt } from '../wire/json-path.ts';
 import type { AttachedClient, ClientCapabilities, LiveSession, SharedProxy } from './state.ts';

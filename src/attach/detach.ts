@@ -1,5 +1,5 @@
 // A client leaves a session. The session waits for the next one, then ends.
-import { requestLine } from '../proxy/messages.ts';
+import { requestLine } from '../proxy/json-rpc-lines.ts';
 import { cancelQuestions, withdrawFrom } from './questions.ts';
 import { notifyAware } from './show.ts';
 import type { AttachedClient, Hub, LiveSession, SharedProxy } from './state.ts';

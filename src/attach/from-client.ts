@@ -1,7 +1,7 @@
 // Frames of a client: most go to the proxy of their session under an id of the hub. Opening a live session attaches to it.
 import { META_KEY } from '../acp/shapes.ts';
 import { failure } from '../errors.ts';
-import { resultLine } from '../proxy/messages.ts';
+import { resultLine } from '../proxy/json-rpc-lines.ts';
 import { canonicalId } from '../router/request-ledger.ts';
 import { type Frame, detach as ownCopy, type Span, textOf } from '../wire/frame.ts';
 import { elements, memberAt } from '../wire/json-path.ts';

@@ -1,6 +1,6 @@
 // Frames of a shared proxy: answers go to their asker, requests to whom `questions.ts` says, everything else to all clients of the session.
 
-import { resultLine } from '../proxy/messages.ts';
+import { resultLine } from '../proxy/json-rpc-lines.ts';
 import { isNeverActedOn, kindActedOn } from '../proxy/turns/session-update.ts';
 import { canonicalId } from '../router/request-ledger.ts';
 import { type Frame, type Span, textOf } from '../wire/frame.ts';

@@ -2,7 +2,7 @@
 // No I/O, clock or randomness here: all of that is passed in.
 
 import { failure } from '../errors.ts';
-import { errorLine } from '../proxy/messages.ts';
+import { errorLine } from '../proxy/json-rpc-lines.ts';
 import type { OversizedFrame } from '../wire/connection.ts';
 import type { Frame } from '../wire/frame.ts';
 import type { FrameBatch } from '../wire/scanner/frame-batch.ts';

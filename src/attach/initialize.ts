@@ -1,7 +1,7 @@
 // initialize: the first client's goes on to the shared proxy, and its answer serves the others too.
 import { failure } from '../errors.ts';
 import { fields } from '../json-object.ts';
-import { errorLine, resultLine } from '../proxy/messages.ts';
+import { errorLine, resultLine } from '../proxy/json-rpc-lines.ts';
 import { type Frame, type Span, textOf } from '../wire/frame.ts';
 import { idTextOf } from '../wire/scanner/large-frame.ts';
 import { readBody } from '../wire/scanner/strict-parse.ts';

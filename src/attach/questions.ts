@@ -1,7 +1,7 @@
 // Requests of agents. A permission request or an elicitation goes to every controller of its session, and the first answer counts. Files,
 // terminals and everything else go to exactly one client.
 import { failure } from '../errors.ts';
-import { errorLine, notificationLine, resultLine } from '../proxy/messages.ts';
+import { errorLine, notificationLine, resultLine } from '../proxy/json-rpc-lines.ts';
 import { type Frame, detach as ownCopy, type Span, textOf } from '../wire/frame.ts';
 import { memberAt } from '../wire/json-path.ts';
 import { idTextOf, sessionIdOf, stringIn } from '../wire/scanner/large-frame.ts';

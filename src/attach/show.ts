@@ -1,5 +1,5 @@
 // What the clients of a session are shown. All get the same bytes, except for what one cannot take.
-import { updateLine } from '../proxy/messages.ts';
+import { updateLine } from '../proxy/json-rpc-lines.ts';
 import type { Frame } from '../wire/frame.ts';
 import type { FrameBatch } from '../wire/scanner/frame-batch.ts';
 import { parseLine } from '../wire/scanner/strict-parse.ts';

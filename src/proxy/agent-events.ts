@@ -10,7 +10,7 @@ import { type Context, skipLine } from './context.ts';
 import { type EnforcementHost, NARROWED } from './enforcement/enforcement.ts';
 import { batchFromAgent, fromAgent } from './from-agent.ts';
 import { keepHandshake } from './initialize.ts';
-import { updateLine } from './messages.ts';
+import { updateLine } from './json-rpc-lines.ts';
 import type { Parts, ProxyParts } from './parts.ts';
 import { closeAt } from './sessions/close-session.ts';
 import { announceOptions } from './sessions/config-options.ts';
@@ -18,7 +18,7 @@ import { loseSessions } from './sessions/recover-session.ts';
 import type { RegistryDeps } from './sessions/session-registry.ts';
 import { revokeAttachment } from './tools/session-tools.ts';
 import { cancelTurns } from './turns/cancel.ts';
-import { notifyInSession, showsNotices } from './turns/session-message.ts';
+import { notifyInSession, showsNotices } from './turns/notify-in-session.ts';
 import { endOpenWork } from './turns/tool-calls.ts';
 
 const STRAY_RETURN = 'a carriage return inside it, which some readers take for the end of a line';

@@ -23,10 +23,10 @@ import type { Multiplexer } from './boundary.ts';
 import type { ClientScope } from './client-scope.ts';
 import type { Clock, Counters } from './context.ts';
 import type { CreateEnforcement, Evaluated } from './enforcement/enforcement.ts';
-import type { Place } from './enforcement/host-tool-calls.ts';
-import type { AlwaysStore } from './requests/always-memory.ts';
-import type { ElsewhereAnswer } from './requests/answer-elsewhere.ts';
-import type { HostToolsState } from './tools/confirm-tools.ts';
+import type { Place } from './enforcement/surfaces/host-tools.ts';
+import type { AlwaysStore } from './requests/always-answer-store.ts';
+import type { ElsewhereAnswer } from './requests/user-actions.ts';
+import type { HostToolsState } from './tools/check-tool-use.ts';
 import type { HostToolsOptions } from './tools/session-tools.ts';
 import type { QueuedPrompt } from './turns/prompt-queue.ts';
 

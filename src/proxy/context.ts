@@ -8,7 +8,7 @@ import type { Workspace } from '../workspace/workspace.ts';
 import type { Multiplexer } from './boundary.ts';
 import type { ClientScope } from './client-scope.ts';
 import type { Enforcement } from './enforcement/enforcement.ts';
-import type { Always } from './requests/always.ts';
+import type { Always } from './requests/always-answers.ts';
 
 export type Context = {
   readonly clock: Clock;

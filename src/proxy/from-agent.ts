@@ -17,7 +17,7 @@ import { passUpdate } from './sessions/config-options.ts';
 import type { Session } from './sessions/session.ts';
 import { operationOf } from './sessions/session-state.ts';
 import { noteTakenByUs } from './tools/acp-messages.ts';
-import { lookForTools } from './tools/confirm-tools.ts';
+import { lookForTools } from './tools/check-tool-use.ts';
 import type { DelegatedSession } from './tools/delegation.ts';
 import { asHostCall } from './tools/report-host-call.ts';
 import { noteRefusals } from './turns/sandbox-refusals.ts';

@@ -2,7 +2,7 @@
 // it.
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { createTrafficWatch } from '../../src/proxy/traffic-watch.ts';
+import { createTrafficWatch } from '../../src/proxy/traffic-warnings.ts';
 import { open, prompt, UNANSWERED } from '../e2e/harness.ts';
 import { able, CWD, cancelled, chunk, connection, end } from '../proxy/actors.ts';
 import { connectInProcess, createStillClock } from './in-process.ts';

@@ -10,7 +10,7 @@ import type { Refusal } from '../../wire/scanner/strict-parse.ts';
 import { inOrder, type Patch } from '../../wire/writer.ts';
 import type { ContainCommand } from '../../workspace/terminal.ts';
 import type { ClientRequest } from '../boundary.ts';
-import { errorLine, notificationLine, requestLine, resultLine } from '../messages.ts';
+import { errorLine, notificationLine, requestLine, resultLine } from '../json-rpc-lines.ts';
 import type { Session } from '../sessions/session.ts';
 import { type AgentConnection, type ConnectionDeps, HANDSHAKE_ID } from './agent-connection.ts';
 import { AgentState } from './agent-state.ts';

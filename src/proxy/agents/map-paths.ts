@@ -8,7 +8,7 @@ import { elements, members, stringAt } from '../../wire/json-path.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { strictParse } from '../../wire/scanner/strict-parse.ts';
 import { inOrder, type Patch } from '../../wire/writer.ts';
-import { errorLine } from '../messages.ts';
+import { errorLine } from '../json-rpc-lines.ts';
 
 /** Where paths are in a value; lists are searched through. */
 type Shape = 'path' | 'uri' | { readonly [key: string]: Shape };

@@ -11,8 +11,8 @@ import type { Refusal } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { AgentSide, ClientPort, ClientRequest } from '../boundary.ts';
 import type { Context } from '../context.ts';
-import { errorLine } from '../messages.ts';
-import { createTrafficWatch } from '../traffic-watch.ts';
+import { errorLine } from '../json-rpc-lines.ts';
+import { createTrafficWatch } from '../traffic-warnings.ts';
 import { ClientOutput, ClientRequests } from './client-requests.ts';
 
 /** `ended`: the client has hung up. A last line may follow without its line feed; nothing is started for it. */

@@ -6,7 +6,7 @@ import type { FrameBatch } from '../../wire/scanner/frame-batch.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { inOrder, type Patch, type Writer } from '../../wire/writer.ts';
 import type { AgentSide, ClientRequest } from '../boundary.ts';
-import { errorLine, resultLine } from '../messages.ts';
+import { errorLine, resultLine } from '../json-rpc-lines.ts';
 
 /** Writes to the client. Lines that can wait are written before anything else is. */
 export class ClientOutput {

@@ -4,20 +4,20 @@ import { isExposed, limitsOf } from '../../policy/rules/settings.ts';
 import { memberAt } from '../../wire/json-path.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
-import { changeAnswered, evaluateChange } from './changes.ts';
 import { duplicateKeyUpdates } from './duplicate-keys.ts';
-import { elicitation } from './elicitation.ts';
 import type { CreateEnforcement, EnforcementHost } from './enforcement.ts';
 import { type Asking, type EnforcementDeps, recordRefusedToken, recordUnread } from './evaluate.ts';
-import { isEvaluated, isExtensionToEvaluate } from './file-actions.ts';
-import { fileOrTerminal, takeOverWaiting, withdrawWaiting } from './files-and-terminals.ts';
-import { bridgedCall, byUser, connection, hostToolCall, mayRead, runByUser } from './host-tool-calls.ts';
-import { mcpCall, mcpConnect, refusesServers } from './mcp-servers.ts';
 import { confirmsChange, modeUpdate, narrow, refusesChange, warnOfUnasking } from './modes/modes.ts';
 import { settleMode } from './modes/settle-mode.ts';
 import { toolCall } from './observed-actions.ts';
-import { permission } from './permission.ts';
 import { endTurn, reportUnasked } from './reports.ts';
+import { elicitation } from './surfaces/elicitation.ts';
+import { isEvaluated, isExtensionToEvaluate } from './surfaces/file-actions.ts';
+import { fileOrTerminal, takeOverWaiting, withdrawWaiting } from './surfaces/files-and-terminals.ts';
+import { bridgedCall, byUser, connection, hostToolCall, mayRead, runByUser } from './surfaces/host-tools.ts';
+import { mcpCall, mcpConnect, refusesServers } from './surfaces/mcp-servers.ts';
+import { permission } from './surfaces/permission.ts';
+import { changeAnswered, evaluateChange } from './surfaces/review-changes.ts';
 
 export type EnforcementOptions = Omit<EnforcementDeps, 'host' | 'startWork'>;
 

@@ -5,9 +5,9 @@ import { list, mergeToolCall, type ToolCall } from '../../policy/actions/tool-ca
 import type { Agent } from '../agents/agent.ts';
 import type { Session } from '../sessions/session.ts';
 import type { PendingAction } from './evaluate.ts';
-import type { WaitingRequests } from './files-and-terminals.ts';
 import { DecidedActions, Grants } from './grants.ts';
 import type { KnownChoice } from './modes/mode-status.ts';
+import type { WaitingRequests } from './surfaces/files-and-terminals.ts';
 
 /** What the user of one session has to be told, and has been told in this turn. */
 class Reports {

@@ -13,7 +13,7 @@ import type { Agent, Call } from '../agents/agent.ts';
 import type { Clock } from '../context.ts';
 import type { AgentRequest, AgentRequests } from '../requests/agent-requests.ts';
 import type { Session } from '../sessions/session.ts';
-import type { Connecting, Place } from './host-tool-calls.ts';
+import type { Connecting, Place } from './surfaces/host-tools.ts';
 
 /** The policy's decision about a request that is put to the user. The text of the request is the agent's. */
 export type Evaluated = {

@@ -9,9 +9,9 @@ import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { Counters } from '../context.ts';
 import type { Evaluated } from '../enforcement/enforcement.ts';
-import { errorLine, notificationLine, requestLine } from '../messages.ts';
+import { errorLine, notificationLine, requestLine } from '../json-rpc-lines.ts';
 import type { Session } from '../sessions/session.ts';
-import { type Aliases, createAliases } from './name-table.ts';
+import { type Aliases, createAliases } from './aliases.ts';
 
 export type AgentRequest = {
   /** The id that the client knows. */

@@ -4,7 +4,7 @@ import { fields } from '../../json-object.ts';
 import type { Answer, Elicitation, Question } from '../../mcp/server/tool.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
-import { updateLine } from '../messages.ts';
+import { updateLine } from '../json-rpc-lines.ts';
 import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 

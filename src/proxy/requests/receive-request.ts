@@ -14,7 +14,7 @@ import { takenByUs } from '../tools/acp-messages.ts';
 import { asDelegated } from '../tools/delegation-view.ts';
 import { asksForHostTool } from '../tools/report-host-call.ts';
 import { type AgentRequest, CANCELLED_PERMISSION } from './agent-requests.ts';
-import { keepsAlways, recalledAnswer } from './always.ts';
+import { keepsAlways, recalledAnswer } from './always-answers.ts';
 import { duplicateId } from './duplicate-ids.ts';
 import { elicitation } from './elicitation.ts';
 import { mcpMessage } from './mcp-message.ts';

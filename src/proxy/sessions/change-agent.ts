@@ -6,7 +6,7 @@ import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ClientRequest } from '../boundary.ts';
-import { updateLine } from '../messages.ts';
+import { updateLine } from '../json-rpc-lines.ts';
 import type { Parts, ProxyParts } from '../parts.ts';
 import { errorPatches, forward, passAnswer, toNative, toPublic } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
@@ -24,8 +24,8 @@ import {
   modelChanged,
   withOurOptions,
 } from './config-options.ts';
+import { beginOpening, notOpened, openedId, openingLimitMs, releaseEarly } from './early-frames.ts';
 import { directoriesIn, missingFor, noteServers, paramsForNew, record } from './open-params.ts';
-import { beginOpening, notOpened, openedId, openingLimitMs, releaseEarly } from './opening.ts';
 import type { Session } from './session.ts';
 import { beginChange, type Change, type ChangeEnd, changeable, changed, changeFailed, operationOf } from './session-state.ts';
 

@@ -17,7 +17,7 @@ import type { Frame, Span } from '../../wire/frame.ts';
 import { elements, member, memberAt, members, stringAt } from '../../wire/json-path.ts';
 import { strictParse } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
-import { requestLine, updateLine } from '../messages.ts';
+import { requestLine, updateLine } from '../json-rpc-lines.ts';
 import type { Parts } from '../parts.ts';
 import { toPublic } from '../rewrite.ts';
 import { record } from './open-params.ts';

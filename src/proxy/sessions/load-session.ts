@@ -16,10 +16,10 @@ import { expectLateReplay } from '../turns/late-replay.ts';
 import { restartShown } from '../turns/shown-history.ts';
 import { closeAt, discardSession } from './close-session.ts';
 import { announceCommand, restoreSettings } from './config-options.ts';
+import { beginOpening, openedId, releaseEarly } from './early-frames.ts';
 import { goesByAnotherName, probe } from './find-session.ts';
 import { directoriesIn, isCwdUsable, lacking, missingFor, moreDirectories, noteServers, paramsForNew, record } from './open-params.ts';
 import { openedPatches } from './open-session.ts';
-import { beginOpening, openedId, releaseEarly } from './opening.ts';
 import { loadFromRecord, replayTranscript } from './replay-transcript.ts';
 import type { Session } from './session.ts';
 import {

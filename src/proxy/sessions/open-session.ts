@@ -16,8 +16,8 @@ import { serversFor } from '../tools/session-servers.ts';
 import { restartShown } from '../turns/shown-history.ts';
 import { discardSession } from './close-session.ts';
 import { announceCommand, withOurOptions } from './config-options.ts';
+import { beginOpening, openedId, releaseEarly } from './early-frames.ts';
 import { directoriesIn, isCwdUsable, lacking, missingFor, noteServers, record, recordOf } from './open-params.ts';
-import { beginOpening, openedId, releaseEarly } from './opening.ts';
 import type { Session } from './session.ts';
 
 export function newSession(proxy: ProxyParts, request: ClientRequest, frame: Frame): void {

@@ -9,7 +9,7 @@ import { isAuthRequired } from '../rewrite.ts';
 import { type SessionServers, serversFor } from '../tools/session-servers.ts';
 import { revokeAttachment } from '../tools/session-tools.ts';
 import { expectLateReplay } from '../turns/late-replay.ts';
-import { notifyInSession } from '../turns/session-message.ts';
+import { notifyInSession } from '../turns/notify-in-session.ts';
 import { endOpenWork } from '../turns/tool-calls.ts';
 import { closeAt } from './close-session.ts';
 import { announceOptions } from './config-options.ts';

@@ -5,7 +5,7 @@ import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
-import { updateLine } from '../messages.ts';
+import { updateLine } from '../json-rpc-lines.ts';
 import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 

@@ -9,7 +9,7 @@ import type { Agent } from '../agents/agent.ts';
 import type { Parts, ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
 import { discardSession } from '../sessions/close-session.ts';
-import { beginOpening, notOpened, openedId, openingLimitMs, releaseEarly } from '../sessions/opening.ts';
+import { beginOpening, notOpened, openedId, openingLimitMs, releaseEarly } from '../sessions/early-frames.ts';
 import type { Session } from '../sessions/session.ts';
 import { releaseTerminals } from '../turns/tool-calls.ts';
 import { createDelegationView } from './delegation-view.ts';

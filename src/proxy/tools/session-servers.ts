@@ -20,8 +20,8 @@ import { inOrder, type Patch } from '../../wire/writer.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { Parts, ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
-import { notifyInSession } from '../turns/session-message.ts';
-import { memoryKey } from './confirm-tools.ts';
+import { notifyInSession } from '../turns/notify-in-session.ts';
+import { memoryKey } from './check-tool-use.ts';
 import { type Attachment, attach } from './session-tools.ts';
 import { createTokenWatch } from './tool-gate.ts';
 

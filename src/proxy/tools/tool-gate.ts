@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ToolEvent } from '../../mcp/server/call-tool.ts';
 import type { GateVerdict, ToolGate, ToolRequest } from '../../mcp/server/gate.ts';
-import { updateLine } from '../messages.ts';
+import { updateLine } from '../json-rpc-lines.ts';
 import type { Parts } from '../parts.ts';
 import { choose } from '../requests/ask-client.ts';
 import type { Session } from '../sessions/session.ts';

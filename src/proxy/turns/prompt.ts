@@ -16,7 +16,7 @@ import { announceOptions } from '../sessions/config-options.ts';
 import { record } from '../sessions/open-params.ts';
 import type { Session } from '../sessions/session.ts';
 import { lockAgent } from '../sessions/session-state.ts';
-import { lookForTools } from '../tools/confirm-tools.ts';
+import { lookForTools } from '../tools/check-tool-use.ts';
 import { cancelTurns, endCancelled } from './cancel.ts';
 import { endJoined } from './prompt-queue.ts';
 import { renewCovers } from './renew-covers.ts';

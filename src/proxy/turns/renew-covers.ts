@@ -2,7 +2,7 @@
 import { waysBack } from '../../router/capabilities.ts';
 import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
-import { notifyInSession } from './session-message.ts';
+import { notifyInSession } from './notify-in-session.ts';
 
 const MOST_NAMED = 5;
 

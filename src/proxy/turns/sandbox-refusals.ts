@@ -4,7 +4,7 @@ import type { Frame } from '../../wire/frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
-import { notifyInSession } from './session-message.ts';
+import { notifyInSession } from './notify-in-session.ts';
 
 const WRITES = ['edit', 'delete', 'move'];
 const isText = (value: unknown): value is string => typeof value === 'string';

@@ -6,7 +6,7 @@ import type { Agent } from '../agents/agent.ts';
 import type { Parts } from '../parts.ts';
 import { choose } from '../requests/ask-client.ts';
 import type { Session } from '../sessions/session.ts';
-import { notifyInSession } from './session-message.ts';
+import { notifyInSession } from './notify-in-session.ts';
 
 /** Longer lists are cut in the client; `switchboard changes` shows them whole. */
 const MAX_SHOWN = 50;

@@ -5,7 +5,7 @@ import type { Clock } from '../context.ts';
 import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 import { cancelTurns } from './cancel.ts';
-import { notifyInSession } from './session-message.ts';
+import { notifyInSession } from './notify-in-session.ts';
 
 /** Checks per limit. A frame only sets a flag, which is cheaper than noting its time. */
 const CHECKS = 6;

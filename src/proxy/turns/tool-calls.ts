@@ -1,7 +1,7 @@
 // The tool calls and terminals that an agent has open in a session. When the agent exits, the proxy ends them, so that none runs forever in the client.
 import type { Frame } from '../../wire/frame.ts';
 import { stringIn } from '../../wire/scanner/large-frame.ts';
-import { updateLine } from '../messages.ts';
+import { updateLine } from '../json-rpc-lines.ts';
 import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 

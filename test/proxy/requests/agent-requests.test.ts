@@ -1,7 +1,7 @@
 // An agent's request has two sides, the agent's and the client's. They close separately.
 import { expect, test } from 'vitest';
 import type { Agent } from '../../../src/proxy/agents/agent.ts';
-import { resultLine } from '../../../src/proxy/messages.ts';
+import { resultLine } from '../../../src/proxy/json-rpc-lines.ts';
 import { type AgentRequest, createAgentRequests } from '../../../src/proxy/requests/agent-requests.ts';
 import { createSession } from '../../../src/proxy/sessions/session.ts';
 import type { Frame } from '../../../src/wire/frame.ts';

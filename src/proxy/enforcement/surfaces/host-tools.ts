@@ -1,17 +1,17 @@
 // Calls of host tools, and connections of contained agents. The proxy runs them, so it knows what they do: files and commands are evaluated as such, and also by the tool's name.
 import { isIP } from 'node:net';
-import type { GateVerdict, ToolRequest } from '../../mcp/server/gate.ts';
-import type { Action, Place as ActionPlace } from '../../policy/actions/action.ts';
-import { hostAction, mcpAction, pathAction, type TerminalRequest, terminalAction, toolAction } from '../../policy/actions/surfaces.ts';
-import type { Rule } from '../../policy/rules/rule.ts';
-import type { Agent } from '../agents/agent.ts';
-import type { Session } from '../sessions/session.ts';
-import { TOOL_KINDS, titleOf } from '../tools/tool-gate.ts';
-import { askAboutCall } from './ask-user.ts';
-import type { BridgedCall } from './enforcement.ts';
-import { stateOf } from './enforcement-state.ts';
-import { type About, type EnforcementDeps, evaluate, type PendingAction, record, write } from './evaluate.ts';
-import { reportRefusal } from './reports.ts';
+import type { GateVerdict, ToolRequest } from '../../../mcp/server/gate.ts';
+import type { Action, Place as ActionPlace } from '../../../policy/actions/action.ts';
+import { hostAction, mcpAction, pathAction, type TerminalRequest, terminalAction, toolAction } from '../../../policy/actions/surfaces.ts';
+import type { Rule } from '../../../policy/rules/rule.ts';
+import type { Agent } from '../../agents/agent.ts';
+import type { Session } from '../../sessions/session.ts';
+import { TOOL_KINDS, titleOf } from '../../tools/tool-gate.ts';
+import { askAboutCall } from '../ask-user.ts';
+import type { BridgedCall } from '../enforcement.ts';
+import { stateOf } from '../enforcement-state.ts';
+import { type About, type EnforcementDeps, evaluate, type PendingAction, record, write } from '../evaluate.ts';
+import { reportRefusal } from '../reports.ts';
 
 export async function hostToolCall(
   deps: EnforcementDeps,

@@ -1,7 +1,7 @@
 // elicitation/create: the link it opens, and the fields of its form. A person answers it anyway, so the policy only declines it or lets it pass.
-import type { Place } from '../../policy/actions/action.ts';
-import { hostAction, toolAction } from '../../policy/actions/surfaces.ts';
-import { type Asking, type EnforcementDeps, evaluate, idOf, paramsOf, record, surfaceOf, textOf } from './evaluate.ts';
+import type { Place } from '../../../policy/actions/action.ts';
+import { hostAction, toolAction } from '../../../policy/actions/surfaces.ts';
+import { type Asking, type EnforcementDeps, evaluate, idOf, paramsOf, record, surfaceOf, textOf } from '../evaluate.ts';
 
 const SECRET = /passw|secret|token|api.?key|credential|private.?key|passphrase/i;
 

@@ -1,10 +1,10 @@
 // Changes in the layer of a session at the level `review`, evaluated like edits that the agent asks for.
-import type { Action, Place } from '../../policy/actions/action.ts';
-import { pathAction } from '../../policy/actions/surfaces.ts';
-import type { Verdict } from '../../policy/rules/rule.ts';
-import type { Change } from '../../review/review.ts';
-import type { Session } from '../sessions/session.ts';
-import { type EnforcementDeps, evaluate, type PendingAction, record, recordLate, write } from './evaluate.ts';
+import type { Action, Place } from '../../../policy/actions/action.ts';
+import { pathAction } from '../../../policy/actions/surfaces.ts';
+import type { Verdict } from '../../../policy/rules/rule.ts';
+import type { Change } from '../../../review/review.ts';
+import type { Session } from '../../sessions/session.ts';
+import { type EnforcementDeps, evaluate, type PendingAction, record, recordLate, write } from '../evaluate.ts';
 
 const SURFACE = 'review';
 

@@ -1,12 +1,12 @@
 // fs/* and terminal/create as actions, and as the user sees them. Params that are not exactly as the protocol has them give undefined: a client may
 // read them more generously.
 import path from 'node:path';
-import { escapeControls } from '../../control-characters.ts';
-import type { Action, Place } from '../../policy/actions/action.ts';
-import { fileUse, type Grant, terminalUse } from '../../policy/actions/grant.ts';
-import { extensionAction, isTelling, pathAction, terminalAction } from '../../policy/actions/surfaces.ts';
-import type { Shown } from './ask-user.ts';
-import type { Params } from './evaluate.ts';
+import { escapeControls } from '../../../control-characters.ts';
+import type { Action, Place } from '../../../policy/actions/action.ts';
+import { fileUse, type Grant, terminalUse } from '../../../policy/actions/grant.ts';
+import { extensionAction, isTelling, pathAction, terminalAction } from '../../../policy/actions/surfaces.ts';
+import type { Shown } from '../ask-user.ts';
+import type { Params } from '../evaluate.ts';
 
 export type Surface = {
   readonly ask: (place: Place) => Action;

@@ -1,6 +1,6 @@
 // A message of the proxy inside a session: a notice where the client shows notices, else a thought, which every client shows.
 
-import { updateLine } from '../messages.ts';
+import { updateLine } from '../json-rpc-lines.ts';
 import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 

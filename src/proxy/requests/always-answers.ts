@@ -5,8 +5,8 @@ import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
-import { notifyInSession } from '../turns/session-message.ts';
-import type { AlwaysMemory, AlwaysStore } from './always-memory.ts';
+import { notifyInSession } from '../turns/notify-in-session.ts';
+import type { AlwaysMemory, AlwaysStore } from './always-answer-store.ts';
 
 export class Always {
   readonly #store: AlwaysStore;
@@ -18,7 +18,7 @@ export class Always {
   }
   async load(): Promise<AlwaysMemory> {
     if (!this.#memory) {
-      const { createAlwaysMemory } = await import('./always-memory.ts');
+      const { createAlwaysMemory } = await import('./always-answer-store.ts');
       this.#memory ??= createAlwaysMemory(this.#store);
     }
     return this.#memory;

@@ -1,4 +1,4 @@
-// The answers behind `always.ts`, in the file that `switchboard policy remembered` lists and revokes from. They cover exactly the same
+// The answers behind `always-answers.ts`, in the file that `switchboard policy remembered` lists and revokes from. They cover exactly the same
 // request, as under a policy.
 import os from 'node:os';
 import { fields } from '../../json-object.ts';

@@ -1,9 +1,9 @@
 // Permission requests of an agent: what it is answered, and what the audit log says about it.
 import { describe, expect, test } from 'vitest';
-import { type Json, prompt, Refusal, UNANSWERED } from '../../e2e/harness.ts';
-import { execution, OPTIONS, selected } from '../../e2e/policy-support.ts';
-import { memoryParts } from '../memory-enforcement.ts';
-import { allowOnce, CANCELLED, type UnderPolicy, underPolicy } from './support.ts';
+import { type Json, prompt, Refusal, UNANSWERED } from '../../../e2e/harness.ts';
+import { execution, OPTIONS, selected } from '../../../e2e/policy-support.ts';
+import { memoryParts } from '../../memory-enforcement.ts';
+import { allowOnce, CANCELLED, type UnderPolicy, underPolicy } from '../support.ts';
 
 const POLICY = {
   allow: ['execute(git status)'],

@@ -1,12 +1,12 @@
 // mcp/message: calls to tools of servers inside the client. They name no session; the user is asked in the agent's latest one.
-import { failure, type ProxyError } from '../../errors.ts';
-import type { Action, Place } from '../../policy/actions/action.ts';
-import { hostAction, mcpAction, startAction } from '../../policy/actions/surfaces.ts';
-import { detach, type Frame } from '../../wire/frame.ts';
-import { memberAt, stringAt } from '../../wire/json-path.ts';
-import type { Agent } from '../agents/agent.ts';
-import { requestPermission } from './ask-user.ts';
-import { agentStateOf, stateOf } from './enforcement-state.ts';
+import { failure, type ProxyError } from '../../../errors.ts';
+import type { Action, Place } from '../../../policy/actions/action.ts';
+import { hostAction, mcpAction, startAction } from '../../../policy/actions/surfaces.ts';
+import { detach, type Frame } from '../../../wire/frame.ts';
+import { memberAt, stringAt } from '../../../wire/json-path.ts';
+import type { Agent } from '../../agents/agent.ts';
+import { requestPermission } from '../ask-user.ts';
+import { agentStateOf, stateOf } from '../enforcement-state.ts';
 import {
   type Asking,
   type EnforcementDeps,
@@ -19,8 +19,8 @@ import {
   recordUnread,
   surfaceOf,
   textOf,
-} from './evaluate.ts';
-import { reportRefusal } from './reports.ts';
+} from '../evaluate.ts';
+import { reportRefusal } from '../reports.ts';
 
 /** mcp/connect of the older draft: which server the connection is to. */
 export function mcpConnect(asking: Asking): void {

@@ -1,10 +1,10 @@
 // Calls of host tools and of bridged servers, and the user's own access to files in the console.
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import type { ToolRequest } from '../../../src/mcp/server/gate.ts';
-import { type Json, UNANSWERED } from '../../e2e/harness.ts';
-import { selected } from '../../e2e/policy-support.ts';
-import { type PolicyOptions, type UnderPolicy, underPolicy } from './support.ts';
+import type { ToolRequest } from '../../../../src/mcp/server/gate.ts';
+import { type Json, UNANSWERED } from '../../../e2e/harness.ts';
+import { selected } from '../../../e2e/policy-support.ts';
+import { type PolicyOptions, type UnderPolicy, underPolicy } from '../support.ts';
 
 const POLICY = {
   deny: [

@@ -1,12 +1,12 @@
 // fs/* and terminal/create: evaluated before they pass, refused with the rule's name, or put to the user as a permission request.
-import { failure } from '../../errors.ts';
-import { canonicalId } from '../../router/request-ledger.ts';
-import { detach } from '../../wire/frame.ts';
-import type { Agent } from '../agents/agent.ts';
-import type { AgentConnection } from '../agents/agent-connection.ts';
-import type { Session } from '../sessions/session.ts';
-import { requestPermission } from './ask-user.ts';
-import { stateOf } from './enforcement-state.ts';
+import { failure } from '../../../errors.ts';
+import { canonicalId } from '../../../router/request-ledger.ts';
+import { detach } from '../../../wire/frame.ts';
+import type { Agent } from '../../agents/agent.ts';
+import type { AgentConnection } from '../../agents/agent-connection.ts';
+import type { Session } from '../../sessions/session.ts';
+import { requestPermission } from '../ask-user.ts';
+import { stateOf } from '../enforcement-state.ts';
 import {
   type Asking,
   type EnforcementDeps,
@@ -22,9 +22,9 @@ import {
   surfaceOf,
   textOf,
   write,
-} from './evaluate.ts';
+} from '../evaluate.ts';
+import { reportRefusal } from '../reports.ts';
 import { surfaceOfMethod } from './file-actions.ts';
-import { reportRefusal } from './reports.ts';
 
 /** Requests behind one that waits for the user; more than an agent that waits for answers ever sends. */
 const MAX_WAITING = 256;

@@ -1,9 +1,9 @@
 // Files and terminals: what passes, what is refused, what the user is asked, and in which order.
 import { describe, expect, test } from 'vitest';
-import { type Json, open, prompt, Refusal, UNANSWERED } from '../../e2e/harness.ts';
-import { OPTIONS, selected } from '../../e2e/policy-support.ts';
-import { able, CWD, chunk, end } from '../actors.ts';
-import { CANCELLED, type PolicyOptions, type UnderPolicy, underPolicy } from './support.ts';
+import { type Json, open, prompt, Refusal, UNANSWERED } from '../../../e2e/harness.ts';
+import { OPTIONS, selected } from '../../../e2e/policy-support.ts';
+import { able, CWD, chunk, end } from '../../actors.ts';
+import { CANCELLED, type PolicyOptions, type UnderPolicy, underPolicy } from '../support.ts';
 
 const POLICY = {
   deny: [{ id: 'secrets', path: ['**/.env'] }, 'execute(sudo ...)'],

@@ -1,7 +1,7 @@
 // File and terminal requests as actions, and as the user sees them.
 import { expect, test } from 'vitest';
-import type { Place } from '../../../src/policy/actions/action.ts';
-import { isEvaluated, surfaceOfMethod } from '../../../src/proxy/enforcement/file-actions.ts';
+import type { Place } from '../../../../src/policy/actions/action.ts';
+import { isEvaluated, surfaceOfMethod } from '../../../../src/proxy/enforcement/surfaces/file-actions.ts';
 
 const PLACE: Place = {
   ...{ agent: 'agent', session: 's', cwd: '/work', home: '/home', interactive: true, canonical: (path) => path },

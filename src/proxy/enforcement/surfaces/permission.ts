@@ -1,10 +1,10 @@
 // session/request_permission: the client sees only requests that the policy leaves open, as the agent wrote them.
-import { META_KEY } from '../../acp/shapes.ts';
-import type { AnsweredBy } from '../../audit/audit-line.ts';
-import { fields } from '../../json-object.ts';
-import type { Place } from '../../policy/actions/action.ts';
-import { grantsIn } from '../../policy/actions/grant.ts';
-import { permissionAction } from '../../policy/actions/permission.ts';
+import { META_KEY } from '../../../acp/shapes.ts';
+import type { AnsweredBy } from '../../../audit/audit-line.ts';
+import { fields } from '../../../json-object.ts';
+import type { Place } from '../../../policy/actions/action.ts';
+import { grantsIn } from '../../../policy/actions/grant.ts';
+import { permissionAction } from '../../../policy/actions/permission.ts';
 import {
   isConsent,
   onceInstead,
@@ -12,19 +12,19 @@ import {
   optionToDeny,
   type PermissionOption,
   readOptions,
-} from '../../policy/actions/permission-options.ts';
-import { questionOf } from '../../policy/actions/question.ts';
-import { mergeToolCall, type ToolCall } from '../../policy/actions/tool-call.ts';
-import { detach, type Frame } from '../../wire/frame.ts';
-import { elements, memberAt, stringAt } from '../../wire/json-path.ts';
-import { readBody } from '../../wire/scanner/strict-parse.ts';
-import type { Patch } from '../../wire/writer.ts';
-import type { AgentRequest } from '../requests/agent-requests.ts';
-import type { Session } from '../sessions/session.ts';
-import type { NamedTool } from '../tools/host-calls.ts';
-import { answererOf, chosenIn, denyInTime, remember, type Shown } from './ask-user.ts';
-import type { Evaluated } from './enforcement.ts';
-import { requestOf, stateOf } from './enforcement-state.ts';
+} from '../../../policy/actions/permission-options.ts';
+import { questionOf } from '../../../policy/actions/question.ts';
+import { mergeToolCall, type ToolCall } from '../../../policy/actions/tool-call.ts';
+import { detach, type Frame } from '../../../wire/frame.ts';
+import { elements, memberAt, stringAt } from '../../../wire/json-path.ts';
+import { readBody } from '../../../wire/scanner/strict-parse.ts';
+import type { Patch } from '../../../wire/writer.ts';
+import type { AgentRequest } from '../../requests/agent-requests.ts';
+import type { Session } from '../../sessions/session.ts';
+import type { NamedTool } from '../../tools/host-calls.ts';
+import { answererOf, chosenIn, denyInTime, remember, type Shown } from '../ask-user.ts';
+import type { Evaluated } from '../enforcement.ts';
+import { requestOf, stateOf } from '../enforcement-state.ts';
 import {
   type Asking,
   type EnforcementDeps,
@@ -38,11 +38,11 @@ import {
   surfaceOf,
   textOf,
   write,
-} from './evaluate.ts';
-import { type Consent, turnOf } from './grants.ts';
-import { evaluateTool, isHarmless } from './host-tool-calls.ts';
-import { isRefusedMode } from './modes/modes.ts';
-import { reportRefusal } from './reports.ts';
+} from '../evaluate.ts';
+import { type Consent, turnOf } from '../grants.ts';
+import { isRefusedMode } from '../modes/modes.ts';
+import { reportRefusal } from '../reports.ts';
+import { evaluateTool, isHarmless } from './host-tools.ts';
 
 const CANCELLED = '{"outcome":{"outcome":"cancelled"}}';
 const selected = ({ optionId }: PermissionOption, _meta?: unknown): string =>

@@ -1,9 +1,9 @@
 // MCP servers that the client brings, and calls to tools of servers inside the client.
 import { describe, expect, test } from 'vitest';
-import { type Json, UNANSWERED } from '../../e2e/harness.ts';
-import { selected } from '../../e2e/policy-support.ts';
-import { CWD } from '../actors.ts';
-import { CANCELLED, type PolicyOptions, type UnderPolicy, underPolicy } from './support.ts';
+import { type Json, UNANSWERED } from '../../../e2e/harness.ts';
+import { selected } from '../../../e2e/policy-support.ts';
+import { CWD } from '../../actors.ts';
+import { CANCELLED, type PolicyOptions, type UnderPolicy, underPolicy } from '../support.ts';
 
 const POLICY = {
   deny: [

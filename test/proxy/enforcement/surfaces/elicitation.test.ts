@@ -1,7 +1,7 @@
 // Forms and links that an agent puts to the user.
 import { expect, test } from 'vitest';
-import type { Json } from '../../e2e/harness.ts';
-import { type PolicyOptions, underPolicy } from './support.ts';
+import type { Json } from '../../../e2e/harness.ts';
+import { type PolicyOptions, underPolicy } from '../support.ts';
 
 const POLICY = { deny: [{ id: 'evil', action: 'elicit', host: 'evil.example' }] };
 const form = (properties: Json): Json => ({ mode: 'form', message: 'm', requestedSchema: { type: 'object', properties } });

@@ -7,7 +7,7 @@ import type { Agent } from '../agents/agent.ts';
 import type { Parts } from '../parts.ts';
 import { record } from '../sessions/open-params.ts';
 import type { Session } from '../sessions/session.ts';
-import { notifyInSession } from '../turns/session-message.ts';
+import { notifyInSession } from '../turns/notify-in-session.ts';
 
 /** Some agents connect in the background (qwen), while the first turn is under way. */
 const GRACE_MS = 10_000;

@@ -2,11 +2,11 @@
 import type { GateVerdict } from '../../mcp/server/gate.ts';
 import type { TerminalRequest } from '../../policy/actions/surfaces.ts';
 import { parseLine } from '../../wire/scanner/strict-parse.ts';
-import type { Place } from '../enforcement/host-tool-calls.ts';
-import { resultLine } from '../messages.ts';
+import type { Place } from '../enforcement/surfaces/host-tools.ts';
+import { resultLine } from '../json-rpc-lines.ts';
 import type { Parts } from '../parts.ts';
 import { cancelTurns } from '../turns/cancel.ts';
-import { notifyInSession } from '../turns/session-message.ts';
+import { notifyInSession } from '../turns/notify-in-session.ts';
 
 export type ElsewhereAnswer = {
   /** The id that the client knows. */

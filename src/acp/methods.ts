@@ -89,5 +89,8 @@ export const FROM_AGENT = {
 
 export type ClientMethod = keyof typeof FROM_CLIENT;
 
+/** Requests from the client whose answers open a session. */
+export const OPENS_SESSION: ReadonlySet<string> = new Set<ClientMethod>(['session/new', 'session/load', 'session/resume', 'session/fork']);
+
 /** Methods that begin with an underscore belong to a vendor: `_vendor/name`. */
 export const vendorOf = (method: string): string | undefined => /^_([^/]+)\//.exec(method)?.[1];

@@ -1,7 +1,7 @@
 // Which configuration changes apply while clients are connected: agents and routes to new sessions, the policy and the log level to
 // everything. Other changes need a restart.
 import type { Config } from '../config/config.ts';
-import type { Connection } from '../proxy/api.ts';
+import type { RunningProxy } from '../proxy/api.ts';
 
 /** By key of the file: settings that need a restart. */
 const LATER: Readonly<Record<string, keyof Config>> = {
@@ -39,7 +39,7 @@ export function changedForLater(before: Config, next: Config): string[] {
 
 /** All connections accept the same changes, so one answer stands for all. */
 export function reconfigureAll(
-  clients: readonly { readonly connection: Connection }[],
+  clients: readonly { readonly connection: RunningProxy }[],
   next: Config,
 ): { readonly isTaken: boolean; readonly message: string } {
   const answers = clients.map(({ connection }) => connection.reconfigure(next));

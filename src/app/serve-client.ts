@@ -5,12 +5,12 @@ import { inheritedEnvironment } from '../agents/environment.ts';
 import { createRunningRecord, newMark, type RunningRecordWriter } from '../agents/running-record.ts';
 import type { Config } from '../config/config.ts';
 import type { ProcessContext } from '../proxy/agents/process-context.ts';
-import type { Connection } from '../proxy/api.ts';
+import type { RunningProxy } from '../proxy/api.ts';
 import type { Multiplexer } from '../proxy/boundary.ts';
 import type { ClientScope } from '../proxy/client-scope.ts';
 import { countsMessage, systemClock } from '../proxy/context.ts';
 import type { CreateEnforcement } from '../proxy/enforcement/enforcement.ts';
-import { connect } from '../proxy/proxy.ts';
+import { startProxy } from '../proxy/proxy.ts';
 import type { HostToolsOptions } from '../proxy/tools/session-tools.ts';
 import type { Redactor, Secrets } from '../redaction/redact.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
@@ -60,7 +60,7 @@ export type Shared = {
 };
 
 export type Served = {
-  readonly connection: Connection;
+  readonly connection: RunningProxy;
   /** Undefined if transcripts are off. */
   readonly transcripts: TranscriptSource | undefined;
   /** Stops its agents. Resolves when nothing of them is left; calls after the first have no effect. */
@@ -149,7 +149,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
     events.onAgent(spec.name, child);
     return child;
   };
-  const connection = connect(input, output, {
+  const connection = startProxy(input, output, {
     ...config,
     launch,
     isContained: sandbox?.isContained,
@@ -234,7 +234,7 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
 }
 
 /** What metrics read of a connection. */
-function stateOf({ sessions, health, queuedPrompts, agentOf }: Connection): ConnectionState {
+function stateOf({ sessions, health, queuedPrompts, agentOf }: RunningProxy): ConnectionState {
   return {
     sessions,
     agents: () => Object.entries(health()).map(([id, { state, inFlight }]) => ({ agent: id.split('#')[0] as string, state, inFlight })),
@@ -257,7 +257,7 @@ export type HealthPublisher = {
 
 /** Writes the health of a connection's agents, and its queued prompts, to its running record, for other commands. Text of an agent is redacted. */
 export function publishHealth(
-  connection: () => Pick<Connection, 'health' | 'queuedPrompts'>,
+  connection: () => Pick<RunningProxy, 'health' | 'queuedPrompts'>,
   redact: Redactor,
   running: RunningRecordWriter,
 ): HealthPublisher {

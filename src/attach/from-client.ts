@@ -1,4 +1,5 @@
 // Frames of a client: most go to the proxy of their session under an id of the hub. Opening a live session attaches to it.
+import { OPENS_SESSION } from '../acp/methods.ts';
 import { META_KEY } from '../acp/shapes.ts';
 import { failure } from '../errors.ts';
 import { resultLine } from '../proxy/json-rpc-lines.ts';
@@ -26,7 +27,7 @@ const LOOKS: ReadonlySet<string> = new Set([
   'auth/status',
 ]);
 
-const OPENS: ReadonlySet<string> = new Set(['session/new', 'session/load', 'session/resume', 'session/fork', 'session/attach']);
+const OPENS: ReadonlySet<string> = new Set([...OPENS_SESSION, 'session/attach']);
 
 export function fromClient(hub: Hub, client: AttachedClient, frame: Frame): void {
   if (client.isGone) return;

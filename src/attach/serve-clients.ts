@@ -1,7 +1,7 @@
 // Puts byte streams around the hub: a connection to each client, and a shared proxy for each principal.
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
-import type { Connection as ProxyConnection } from '../proxy/api.ts';
+import type { RunningProxy } from '../proxy/api.ts';
 import type { Multiplexer } from '../proxy/boundary.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { Sink, Source } from '../wire/byte-stream.ts';
@@ -16,7 +16,7 @@ export type Streams = { readonly input: Source; readonly output: Sink };
 export type ServedProxy = {
   readonly ended: Promise<void>;
   readonly transcripts: TranscriptSource | undefined;
-  readonly evaluatedRequest: ProxyConnection['evaluatedRequest'];
+  readonly evaluatedRequest: RunningProxy['evaluatedRequest'];
   close(): Promise<void>;
 };
 
@@ -49,7 +49,7 @@ export type ServedClient = {
   readonly closed: Promise<string | undefined>;
   close(): Promise<void>;
   /** The policy's decision about an open request, by the id that the client knows. */
-  readonly evaluatedRequest: ProxyConnection['evaluatedRequest'];
+  readonly evaluatedRequest: RunningProxy['evaluatedRequest'];
   readonly number: number;
   leave(sessionId: string): void;
   prompts(sessionId: string): ReturnType<HubEvents['prompts']>;
@@ -162,7 +162,7 @@ export function serveClients(options: ServeClientsOptions): ServedClients {
       const client = hub.connect(principal, { ...connection.writer, end }, isToldAll);
       connections.set(client, connection);
       since.set(client, new Date().toISOString());
-      const evaluatedRequest: ProxyConnection['evaluatedRequest'] = (id) => {
+      const evaluatedRequest: RunningProxy['evaluatedRequest'] = (id) => {
         const asked = hub.asked(client, id);
         return asked && sources.get(asked.proxy)?.evaluatedRequest(asked.proxyId);
       };

@@ -4,7 +4,7 @@ import { assemble } from '../app/assemble.ts';
 import type { Diagnostics } from '../app/diagnostics.ts';
 import type { PolicyFlags } from '../app/policy.ts';
 import type { ClientStreams } from '../app/serve-client.ts';
-import type { Connection } from '../proxy/api.ts';
+import type { RunningProxy } from '../proxy/api.ts';
 import { systemClock } from '../proxy/context.ts';
 import type { Level } from '../store/defaults.ts';
 import { bodiesFromLines, linesFromBodies } from '../wire/framing/content-length.ts';
@@ -43,7 +43,7 @@ export type AcpOptions = ConfigFlags &
   };
 
 /** What a command that is the client itself needs to know. */
-export type Served = { readonly connection: Connection; readonly agents: readonly { readonly name: string }[] };
+export type Served = { readonly connection: RunningProxy; readonly agents: readonly { readonly name: string }[] };
 
 /** Serves the client until it disconnects; returns the exit code. */
 export async function acp(
@@ -124,7 +124,7 @@ const SAME_GOODBYE_MS = 1000;
  * The first signal shuts down cleanly; the second ends at once, and so does the first if the client disconnected a while ago.
  * The exit code is 128 + the signal number.
  */
-function awaitSignals(connection: Connection): { readonly first: Promise<number>; editorGone(): void } {
+function awaitSignals(connection: RunningProxy): { readonly first: Promise<number>; editorGone(): void } {
   let resolve: (code: number) => void = () => {};
   const first = new Promise<number>((done) => {
     resolve = done;

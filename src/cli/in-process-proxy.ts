@@ -7,7 +7,7 @@ import type { EnforcedPolicy } from '../app/policy.ts';
 import type { ExtraObserver } from '../app/records.ts';
 import type { Bus } from '../bus/bus.ts';
 import { type Config, managedPolicyFile, type PolicySource } from '../config/config.ts';
-import type { Connection } from '../proxy/api.ts';
+import type { RunningProxy } from '../proxy/api.ts';
 import type { Secrets } from '../redaction/redact.ts';
 import { inProcessPair } from '../transports/in-process.ts';
 import type { AcpOptions } from './acp.ts';
@@ -39,7 +39,7 @@ export type InProcess = {
 };
 
 export type InProcessProxy = InProcess & {
-  readonly connection: Connection;
+  readonly connection: RunningProxy;
   readonly fromProxy: Readable;
   readonly toProxy: Writable;
   /** Kills all agents. */

@@ -9,7 +9,7 @@ import type { PoolEvents } from './agents/agent-pool.ts';
 import { type Context, skipLine } from './context.ts';
 import { type EnforcementHost, NARROWED } from './enforcement/enforcement.ts';
 import { batchFromAgent, fromAgent } from './from-agent.ts';
-import { keepHandshake } from './initialize.ts';
+import { cacheHandshake } from './initialize.ts';
 import { updateLine } from './json-rpc-lines.ts';
 import type { Parts, ProxyParts } from './parts.ts';
 import { closeAt } from './sessions/close-session.ts';
@@ -39,7 +39,7 @@ export function createAgentEvents({ parts, gate, onStateChange, enforcement }: A
   /** By agent, the last reported end; forgotten once the agent is ready. */
   const reported = new Map<string, string>();
   /** Under a policy only: what is evaluated as one frame must not be read as two. */
-  function refuseReturn(agent: Agent, frame: Frame): void {
+  function refuseCarriageReturn(agent: Agent, frame: Frame): void {
     skipLine(parts().context, agent.name, STRAY_RETURN);
     if (frame.kind === 'request') agent.fail(idTextOf(frame), failure('NOT_A_MESSAGE', [STRAY_RETURN]));
   }
@@ -49,12 +49,12 @@ export function createAgentEvents({ parts, gate, onStateChange, enforcement }: A
       const { lastFrame } = proxy.context;
       lastFrame.method = frame.method;
       lastFrame.bytes = frame.end - frame.start;
-      if (enforcement?.refusesReturn(frame)) return refuseReturn(agent, frame);
+      if (enforcement?.refusesCarriageReturn(frame)) return refuseCarriageReturn(agent, frame);
       if (gate.isInitialized()) return fromAgent(proxy, agent, frame);
       const { connection } = agent;
-      gate.afterInitialize(agent, frame, (mine) => {
+      gate.afterInitialize(agent, frame, (kept) => {
         // A request of a connection that has ended has nobody to answer.
-        if (mine.kind === 'notification' || (connection && agent.connection === connection)) fromAgent(proxy, agent, mine);
+        if (kept.kind === 'notification' || (connection && agent.connection === connection)) fromAgent(proxy, agent, kept);
       });
     },
     onBatch(agent, batch) {
@@ -69,11 +69,11 @@ export function createAgentEvents({ parts, gate, onStateChange, enforcement }: A
     onAnswer:
       enforcement &&
       ((agent, call, answer) => {
-        if (enforcement.refusesReturn(answer))
+        if (enforcement.refusesCarriageReturn(answer))
           call.onFail(failure('ANSWER_REFUSED', [`agent "${agent.name}"`, call.method, STRAY_RETURN], { agent: agent.name }));
         else if (NARROWED.has(call.method)) {
           const { connection } = agent;
-          enforcement.answer(agent, call, answer, (narrowed) => {
+          enforcement.narrowAnswer(agent, call, answer, (narrowed) => {
             // While the policy changes a mode, the agent may exit, and its session with it.
             if (agent.connection === connection) call.onAnswer(narrowed);
             else call.onFail(agent.health().lastError ?? failure('SHUTTING_DOWN', []));
@@ -87,7 +87,7 @@ export function createAgentEvents({ parts, gate, onStateChange, enforcement }: A
       reported.delete(agent.name);
       onStateChange();
       parts().context.activity?.agentReady(agent.id);
-      keepHandshake(parts(), agent, handshake);
+      cacheHandshake(parts(), agent, handshake);
     },
     onDown(agent, error, crashLoop) {
       const proxy = parts();
@@ -111,7 +111,7 @@ export function createPoolEvents(
   return {
     create,
     ...containing,
-    left({ layer }) {
+    released({ layer }) {
       if (layer !== undefined)
         void parts()
           .context.review?.release(layer)
@@ -121,7 +121,7 @@ export function createPoolEvents(
       for (const session of agent.sessions.values()) if (session.turns.size > 0) cancelTurns(parts(), session);
     },
     ending: (agent) => loseSessions(parts(), agent),
-    vacated: (agent) => forgetSessions(parts(), agent),
+    endingUnused: (agent) => forgetSessions(parts(), agent),
     ended: (agent) => parts().requests.endOfConnection(agent),
     replaced() {
       const proxy = parts();
@@ -140,7 +140,7 @@ export function createHostDecision(parts: () => Parts<'context'>): NonNullable<A
     const all = [...agent.sessions.values()];
     const session = all.find(({ isDiscovered }) => !isDiscovered) ?? all[0];
     const unlisted = isListed ? undefined : 'the host is not in the list of this sandbox (sandbox.hosts)';
-    const refused = enforcement ? await enforcement.connection(agent, session, { host, port, isListed }, signal) : unlisted;
+    const refused = enforcement ? await enforcement.networkConnection(agent, session, { host, port, isListed }, signal) : unlisted;
     if (refused === undefined || reported.has(`${agent.name} ${host}`)) return refused;
     reported.add(`${agent.name} ${host}`);
     report(`the sandbox refused agent "${agent.name}" a connection to ${host}:${port}: ${refused}`);
@@ -182,7 +182,7 @@ export function createRegistryDeps(parts: () => Parts<'context' | 'pool' | 'requ
       workspace?.endOf(session);
       revokeAttachment(session);
       enforcement?.ended(session);
-      always?.memory?.ended(session);
+      always?.store?.ended(session);
     },
   };
 }

@@ -23,14 +23,14 @@ import type { Multiplexer } from './boundary.ts';
 import type { ClientScope } from './client-scope.ts';
 import type { Clock, Counters } from './context.ts';
 import type { CreateEnforcement, Evaluated } from './enforcement/enforcement.ts';
-import type { Place } from './enforcement/surfaces/host-tools.ts';
-import type { AlwaysStore } from './requests/always-answer-store.ts';
+import type { UserPage } from './enforcement/surfaces/user-actions.ts';
+import type { AlwaysStoreOptions } from './requests/always-answer-store.ts';
 import type { ElsewhereAnswer } from './requests/user-actions.ts';
 import type { HostToolsState } from './tools/check-tool-use.ts';
 import type { HostToolsOptions } from './tools/session-tools.ts';
 import type { QueuedPrompt } from './turns/prompt-queue.ts';
 
-export type ConnectionOptions = {
+export type ProxyOptions = {
   readonly agents: readonly AgentSpec[];
   readonly defaultAgent: string;
   readonly explicitDefault: boolean;
@@ -53,7 +53,7 @@ export type ConnectionOptions = {
   readonly version: string;
   readonly enforcement?: CreateEnforcement | undefined;
   /** Where answers with "always" are kept if there is no policy. */
-  readonly always?: AlwaysStore | undefined;
+  readonly always?: AlwaysStoreOptions | undefined;
   readonly report: (text: string, level?: 'debug') => void;
   /** Limits a network client. */
   readonly scope?: ClientScope | undefined;
@@ -91,7 +91,7 @@ export type DescribedAgent = {
   readonly canSteer: boolean;
 };
 
-export type Connection = {
+export type RunningProxy = {
   /** Resolves when the client has gone, or does not read. */
   readonly ended: Promise<void>;
   /** Cancels turns, answers open requests and ends every agent; resolves when no process is left. */
@@ -118,9 +118,9 @@ export type Connection = {
   /** Cancels the turns of a session; false for an unknown session. */
   cancel(sessionId: string): boolean;
   /** Whether the policy lets the user read or edit a file of a session outside the client. */
-  byUser(sessionId: string, act: 'read' | 'edit', file: string, where?: Place): GateVerdict;
+  fileActionByUser(sessionId: string, act: 'read' | 'edit', file: string, where?: UserPage): GateVerdict;
   /** The same for a command. */
-  runByUser(sessionId: string, command: TerminalRequest): GateVerdict;
+  commandByUser(sessionId: string, command: TerminalRequest): GateVerdict;
   /** Stops an agent's processes cleanly and starts new ones; false for an unknown agent. */
   restart(name: string): boolean;
   /** Takes an agent out of service until it is restarted; false for an unknown agent. */

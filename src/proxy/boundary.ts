@@ -13,9 +13,9 @@ export type ClientRequest = {
   readonly method: string;
   session: Session | undefined;
   /** The session id in it, while the owner of that session is unknown. */
-  sought: string | undefined;
+  soughtSessionId: string | undefined;
   /** The agent that works on it, and our id there; undefined while no agent has it. */
-  at: { readonly agent: Agent; readonly id: string } | undefined;
+  forwardedTo: { readonly agent: Agent; readonly id: string } | undefined;
   /** The client has cancelled it, or its turn was cancelled. */
   isCancelled: boolean;
   /** Its turn has exceeded `timeouts.prompt_ms`: it ends with this error, whatever the agent answers. */

@@ -1,7 +1,7 @@
 // What a network client may do: use its own sessions, in allowed directories, without programs of its choice. A token alone must not be as
 // good as a shell, so only what is listed here passes. What an agent may make of anything else is unknown.
 import path from 'node:path';
-import { FROM_CLIENT, type Method } from '../acp/methods.ts';
+import { FROM_CLIENT, type Method, OPENS_SESSION } from '../acp/methods.ts';
 import { META_KEY } from '../acp/shapes.ts';
 import { failure, type ProxyError } from '../errors.ts';
 import { fields, isObject } from '../json-object.ts';
@@ -23,8 +23,8 @@ export type ClientScope = {
 };
 
 const METHODS: ReadonlyMap<string, Method> = new Map(Object.entries(FROM_CLIENT));
-/** What a client may send that belongs to no session of its own. `logout` would log out everybody. */
-const GENERAL: ReadonlySet<string> = new Set([
+/** Methods without a session that a client may use. `logout` is missing: it would log out everybody. */
+const WITHOUT_SESSION: ReadonlySet<string> = new Set([
   'session/new',
   'session/list',
   'authenticate',
@@ -33,9 +33,8 @@ const GENERAL: ReadonlySet<string> = new Set([
   '$/cancel_request',
 ]);
 /** What an observer may send. Its `session/load` is answered before it gets here (src/attach). */
-const LOOKS: ReadonlySet<string> = new Set(['session/list', '$/cancel_request', 'auth/status']);
+const OBSERVER_METHODS: ReadonlySet<string> = new Set(['session/list', '$/cancel_request', 'auth/status']);
 
-const OPENS: ReadonlySet<string> = new Set(['session/new', 'session/load', 'session/resume', 'session/fork']);
 const OPEN_KEYS: ReadonlySet<string> = new Set(['sessionId', 'cwd', 'additionalDirectories', 'mcpServers', '_meta']);
 /** Agents read options of their own from `_meta`, also the programs that they start. The last three trace requests. */
 const META_KEYS: ReadonlySet<string> = new Set([META_KEY, 'traceparent', 'tracestate', 'baggage']);
@@ -45,19 +44,19 @@ const REMOTE_KEYS: ReadonlySet<string> = new Set(['type', 'name', 'url', 'header
 /** Why the client may not send this frame; undefined if it may. */
 export function outOfScope(proxy: Parts<'context' | 'registry' | 'pool'>, scope: ClientScope, frame: Frame): ProxyError | undefined {
   const method = frame.method as string;
-  if (scope.isObserver && !LOOKS.has(method)) return failure('OBSERVER', [method], { method });
+  if (scope.isObserver && !OBSERVER_METHODS.has(method)) return failure('OBSERVER', [method], { method });
   const known = METHODS.get(method);
-  const isOfSession = known?.key === 'sessionId';
-  if (!scope.isOwner && !(known?.kind === frame.kind && (isOfSession || GENERAL.has(method))))
+  const namesSession = known?.key === 'sessionId';
+  if (!scope.isOwner && !(known?.kind === frame.kind && (namesSession || WITHOUT_SESSION.has(method))))
     return failure('METHOD_NOT_ALLOWED', [method], { method });
   const sessionId = sessionIdOf(frame);
-  if (!scope.isOwner && isOfSession && sessionId === undefined) return failure('PARAMS', [method, 'sessionId must be a string']);
+  if (!scope.isOwner && namesSession && sessionId === undefined) return failure('PARAMS', [method, 'sessionId must be a string']);
   // To this client, the sessions of others do not exist.
   if (sessionId !== undefined && !proxy.registry.get(sessionId) && !proxy.context.log.records().has(sessionId))
     return failure('SESSION_UNKNOWN', [sessionId], { sessionId });
   if (method === 'authenticate') return notOffered(proxy, frame);
   if (scope.isOwner || scope.isObserver) return undefined;
-  return OPENS.has(method) ? opensOutOfScope(scope, method, frame) : choosesInMeta(method, frame);
+  return OPENS_SESSION.has(method) ? opensOutOfScope(scope, method, frame) : choosesInMeta(method, frame);
 }
 
 /** A login in a terminal would run on this machine. */

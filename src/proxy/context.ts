@@ -8,7 +8,7 @@ import type { Workspace } from '../workspace/workspace.ts';
 import type { Multiplexer } from './boundary.ts';
 import type { ClientScope } from './client-scope.ts';
 import type { Enforcement } from './enforcement/enforcement.ts';
-import type { Always } from './requests/always-answers.ts';
+import type { AlwaysAnswers } from './requests/always-answers.ts';
 
 export type Context = {
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export type Context = {
   /** Undefined without a policy. */
   readonly enforcement: Enforcement | undefined;
   /** Answers with "always" that are kept without a policy; undefined with one, or where nothing is stored. */
-  readonly always: Always | undefined;
+  readonly always: AlwaysAnswers | undefined;
   /** What a network client may do; undefined for one on this machine. */
   readonly scope: ClientScope | undefined;
   /** Undefined if the connection has one client. */

@@ -16,48 +16,48 @@ import { toPublic } from './rewrite.ts';
 import { passUpdate } from './sessions/config-options.ts';
 import type { Session } from './sessions/session.ts';
 import { operationOf } from './sessions/session-state.ts';
-import { noteTakenByUs } from './tools/acp-messages.ts';
-import { lookForTools } from './tools/check-tool-use.ts';
+import { passedToToolServer } from './tools/acp-messages.ts';
+import { checkToolUse } from './tools/check-tool-use.ts';
 import type { DelegatedSession } from './tools/delegation.ts';
 import { asHostCall } from './tools/report-host-call.ts';
 import { noteRefusals } from './turns/sandbox-refusals.ts';
 import { BARE, isNeverActedOn, kindActedOn } from './turns/session-update.ts';
 
-export function fromAgent(proxy: ProxyParts, agent: Agent, came: Frame): void {
-  const frame = came.kind === 'request' ? modernRequest(agent, came) : came;
+export function fromAgent(proxy: ProxyParts, agent: Agent, received: Frame): void {
+  const frame = received.kind === 'request' ? modernRequest(agent, received) : received;
   const { sessions } = agent;
-  const known = sessions.of(frame);
+  const known = sessions.forFrame(frame);
   if (known && !known.isDiscovered && !sessions.hasRefused) return pass(proxy, agent, known, frame); // nearly all of them
   const nativeId = sessionIdOf(frame);
-  if (nativeId === undefined) return ofNoSession(proxy, agent, frame);
-  const isUnheardOf = !known || known.isDiscovered;
+  if (nativeId === undefined) return withoutSessionId(proxy, agent, frame);
+  const isUnknown = !known || known.isDiscovered;
   // Clients drop updates of unknown sessions, and agents send some before the answer that opens the session. A request passes at once: the
   // agent may need its answer before it answers us.
-  if (isUnheardOf && sessions.isOpening && frame.kind === 'notification' && sessions.holdEarly(nativeId, frame)) return;
-  if (sessions.whyRefused(nativeId)) return forNobody(proxy, agent, frame);
-  if (isUnheardOf && sessions.hasEnded(nativeId, agent.generation) && !isAsIfDirect(proxy, agent)) return forNobody(proxy, agent, frame);
+  if (isUnknown && sessions.isOpening && frame.kind === 'notification' && sessions.holdEarly(nativeId, frame)) return;
+  if (sessions.whyRefused(nativeId)) return drop(proxy, agent, frame);
+  if (isUnknown && sessions.hasEnded(nativeId, agent.generation) && !isTransparent(proxy, agent)) return drop(proxy, agent, frame);
   pass(proxy, agent, known ?? discover(proxy, agent, nativeId), frame);
 }
 
-function ofNoSession(proxy: ProxyParts, agent: Agent, frame: Frame): void {
+function withoutSessionId(proxy: ProxyParts, agent: Agent, frame: Frame): void {
   const owned = frame.method === 'session/update' ? modernUpdate(agent, frame) : frame;
   if (owned.sessionId) fromAgent(proxy, agent, owned);
   else pass(proxy, agent, undefined, frame);
 }
 
 /**
- * Passes frames on at once that nothing here looks at one by one: pieces of messages, without a policy, in sessions that the client knows by
- * the agent's own ids. False if `fromAgent` must take each of them.
+ * Passes a batch on as a whole: pieces of messages, without a policy, in sessions that the client knows by the agent's own ids. False if
+ * `fromAgent` must handle each frame.
  */
 export function batchFromAgent(proxy: Parts<'context' | 'client'>, agent: Agent, batch: FrameBatch): boolean {
   const { first, sessions = ONE } = batch;
   if (first.method !== 'session/update' || proxy.context.enforcement || agent.sessions.hasRefused || !isNeverActedOn(first)) return false;
   for (let k = 0; k < sessions.length; k++) {
     const id = sessions[k];
-    const session = id ? agent.sessions.ofInterned(id) : agent.sessions.of(first);
+    const session = id ? agent.sessions.forInternedId(id) : agent.sessions.forFrame(first);
     if (!session || session.isDiscovered || session.publicId !== session.nativeId) return false;
     if (session.delegation || session.withholdsUpdates || session.lateReplay || session.shown) return false;
-    session.stallWatch?.heard();
+    session.stallWatch?.noteActivity();
   }
   proxy.client.notifyBatch(batch);
   return true;
@@ -75,9 +75,9 @@ function pass(proxy: ProxyParts, agent: Agent, session: Session | undefined, fra
   if (frame.method === 'session/update') return update(proxy, session, frame);
   const twice = duplicateId(proxy, frame);
   if (twice !== undefined) return skipLine(proxy.context, agent.name, twice);
-  if (frame.method === 'mcp/message' && noteTakenByUs(proxy, agent, frame)) return;
+  if (frame.method === 'mcp/message' && passedToToolServer(proxy, agent, frame)) return;
   if (proxy.context.enforcement?.refusesNotification(agent, session, frame)) return void proxy.context.counters.refusedFromAgents++;
-  if (receiver === 'requester') return noteTakenByUs(proxy, agent, frame) ? undefined : withdrawRequest(proxy, agent, frame);
+  if (receiver === 'requester') return passedToToolServer(proxy, agent, frame) ? undefined : withdrawRequest(proxy, agent, frame);
   if (route.key === 'elicitationId') return completeElicitation(proxy, agent, frame);
   proxy.client.notify(frame, toPublic(session, frame));
 }
@@ -94,19 +94,19 @@ function unroutable(proxy: Parts<'context'>, agent: Agent, frame: Frame): void {
 }
 
 /** The client left the session, or never opened it. A request still needs an answer, or its agent waits forever. */
-function forNobody(proxy: Parts<'context'>, agent: Agent, frame: Frame): void {
+function drop(proxy: Parts<'context'>, agent: Agent, frame: Frame): void {
   proxy.context.counters.lateUpdates++;
   const sessionId = sessionIdOf(frame) ?? '';
   if (frame.kind === 'request') agent.fail(idTextOf(frame), failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
 }
 
 /** With one agent, one process and no policy, sessions that the client did not open do not concern the proxy. */
-const isAsIfDirect = (proxy: Parts<'context' | 'pool'>, agent: Agent): boolean =>
+const isTransparent = (proxy: Parts<'context' | 'pool'>, agent: Agent): boolean =>
   proxy.pool.single !== undefined && !proxy.context.enforcement && !agent.isIsolated;
 
 /** Registers a session that the agent created itself, for a subagent for example, under a unique id. */
 function discover(proxy: Parts<'context' | 'pool' | 'registry'>, agent: Agent, nativeId: string): Session | undefined {
-  if (isAsIfDirect(proxy, agent)) return undefined;
+  if (isTransparent(proxy, agent)) return undefined;
   return proxy.registry.discover(agent, nativeId);
 }
 
@@ -114,19 +114,19 @@ function update(
   proxy: Parts<'context' | 'pool' | 'registry' | 'client' | 'tools'>,
   session: Session | undefined,
   frame: Frame,
-  isOfToday = false,
+  isModern = false,
 ): void {
   if (!session) return proxy.client.notify(frame);
-  session.stallWatch?.heard();
+  session.stallWatch?.noteActivity();
   const known = kindActedOn(frame);
   const wrapped = known === BARE ? modernUpdate(session.agent, frame, session.cwd) : frame;
   if (wrapped !== frame) return update(proxy, session, wrapped);
   const kind = known === BARE ? undefined : known;
-  if (!isOfToday && proxy.context.enforcement?.refusesUpdate(session, kind, frame)) return;
+  if (!isModern && proxy.context.enforcement?.refusesUpdate(session, kind, frame)) return;
   if (session.delegation) return forDelegation(proxy, session, session.delegation, kind, frame);
   if (session.withholdsUpdates) {
     if (session.isLoading) session.shown?.update(frame); // a resume by session/load: the client has seen this before
-    operationOf(session.state, 'recovery')?.op.heard();
+    operationOf(session.state, 'recovery')?.op.noteActivity();
     proxy.context.counters.lateUpdates++;
     return;
   }
@@ -135,7 +135,7 @@ function update(
   const isWithheld = isReplay && lateReplay?.isWithheld === true;
   if (!isWithheld || !lateReplay.isHistoryKnown) session.shown?.update(frame);
   if (isWithheld) return void proxy.context.counters.lateUpdates++;
-  if (!isOfToday && (kind === 'diff' || kind === 'current_mode_update'))
+  if (!isModern && (kind === 'diff' || kind === 'current_mode_update'))
     return update(proxy, session, modernUpdateFrame(frame, session.cwd, kind), true);
   const isToolCall = kind === 'tool_call' || kind === 'tool_call_update';
   const shown = isToolCall && !isReplay ? asHostCall(session, frame) : frame;
@@ -143,11 +143,12 @@ function update(
     session.toolCalls.read(frame, kind); // also of a replay: the client sees a call go on that its agent cannot end once it has exited
     if (session.agent.isContained && !isReplay) noteRefusals(proxy, session, frame);
     if (!isReplay) proxy.context.activity?.toolCall(session.publicId, frame);
-    if (!isReplay) lookForTools(proxy, session);
+    if (!isReplay) checkToolUse(proxy, session);
   }
   if (kind === 'usage_update' && !isReplay)
     proxy.context.activity?.usage(session.publicId, session.agent.name, shown, session.turns.size > 0);
-  const visible = proxy.context.enforcement && kind === 'config_option_update' ? proxy.context.enforcement.narrowed(session, frame) : shown;
+  const visible =
+    proxy.context.enforcement && kind === 'config_option_update' ? proxy.context.enforcement.narrowUpdate(session, frame) : shown;
   if (proxy.pool.single) proxy.client.notify(visible, toPublic(session, visible));
   else passUpdate(proxy, session, kind, visible);
   if (!proxy.context.enforcement) return;
@@ -165,7 +166,7 @@ function forDelegation(
   kind: string | undefined,
   frame: Frame,
 ): void {
-  delegation.hear(frame);
+  delegation.onUpdate(frame);
   const isToolCall = kind === 'tool_call' || kind === 'tool_call_update';
   if (isToolCall) proxy.context.activity?.toolCall(delegation.id, frame);
   if (kind === 'usage_update') proxy.context.activity?.usage(delegation.id, session.agent.name, frame, true);

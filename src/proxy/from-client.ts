@@ -12,23 +12,23 @@ import { authenticate } from './agents/authentication.ts';
 import { authStatus, logout } from './agents/fan-out.ts';
 import type { AgentSide, ClientRequest } from './boundary.ts';
 import { outOfScope } from './client-scope.ts';
-import { answeredAgents, initialize } from './initialize.ts';
-import { isNoObject, noObject } from './params.ts';
+import { initialize, usableAgents } from './initialize.ts';
+import { hasNonObjectParams, paramsMustBeObject } from './params.ts';
 import type { Parts, ProxyParts } from './parts.ts';
 import { mcpProgress } from './requests/mcp-message.ts';
 import { errorPatches, forward, toNative } from './rewrite.ts';
-import { setConfigOption, setTheOldWay } from './sessions/change-agent.ts';
-import { close, remove } from './sessions/close-session.ts';
+import { setConfigOption, setModeOrModel } from './sessions/change-agent.ts';
+import { closeSession, deleteSession } from './sessions/close-session.ts';
 import { releaseEarly } from './sessions/early-frames.ts';
-import { probe } from './sessions/find-session.ts';
-import { contained, type Step } from './sessions/frame-queue.ts';
+import { findOwner } from './sessions/find-session.ts';
+import { catchingBugs, type Step } from './sessions/frame-queue.ts';
 import { listPatches, listSessions } from './sessions/list-sessions.ts';
 import { loadSession, loadUnknown } from './sessions/load-session.ts';
 import { forkSession, newSession } from './sessions/open-session.ts';
 import { recoverSession } from './sessions/recover-session.ts';
 import type { Session } from './sessions/session.ts';
 import { admit, namedByClient, overtakes } from './sessions/session-state.ts';
-import { cancel, cancelSought } from './turns/cancel.ts';
+import { cancel, cancelDuringLookup } from './turns/cancel.ts';
 import { ourCommand, prompt } from './turns/prompt.ts';
 import { holdPrompt, startNext } from './turns/prompt-queue.ts';
 import { renewCovers } from './turns/renew-covers.ts';
@@ -41,11 +41,11 @@ const SESSION_STEPS: Partial<Record<ClientMethod, SessionStep>> = {
   'session/load': loadSession,
   'session/resume': loadSession,
   'session/fork': forkSession,
-  'session/close': close,
-  'session/delete': remove,
+  'session/close': closeSession,
+  'session/delete': deleteSession,
   'session/set_config_option': setConfigOption,
-  'session/set_mode': setTheOldWay,
-  'session/set_model': setTheOldWay,
+  'session/set_mode': setModeOrModel,
+  'session/set_model': setModeOrModel,
 };
 
 /** Requests that a policy may refuse. */
@@ -95,11 +95,12 @@ export function fromClient(proxy: ProxyParts, request: ClientRequest | undefined
     case 'owner':
       return toOwner(proxy, request, frame);
     case 'singleAgent':
-      if (frame.sessionId && (proxy.pool.single?.isIsolated || (!request && isOfLost(proxy, frame)))) return toOwner(proxy, request, frame);
-      return isRefused(proxy, request, undefined, frame) ? undefined : toOne(proxy, proxy.pool.single as Agent, request, frame);
+      if (frame.sessionId && (proxy.pool.single?.isIsolated || (!request && isForLostSession(proxy, frame))))
+        return toOwner(proxy, request, frame);
+      return isRefused(proxy, request, undefined, frame) ? undefined : toAgent(proxy, proxy.pool.single as Agent, request, frame);
     case 'vendor': {
       const agent = vendorAgent(proxy, route.vendor);
-      return agent ? toOne(proxy, agent, request, frame) : unroutable(proxy, request, method);
+      return agent ? toAgent(proxy, agent, request, frame) : unroutable(proxy, request, method);
     }
     case 'everyone':
       for (const agent of proxy.pool.all()) if (agent.isStarted) agent.notify(frame, () => []);
@@ -109,11 +110,12 @@ export function fromClient(proxy: ProxyParts, request: ClientRequest | undefined
   }
 }
 
-const isOfLost = ({ registry }: Parts<'registry'>, frame: Frame): boolean => registry.get(sessionIdOf(frame) ?? '')?.isLost === true;
+const isForLostSession = ({ registry }: Parts<'registry'>, frame: Frame): boolean =>
+  registry.get(sessionIdOf(frame) ?? '')?.isLost === true;
 
 function toOwner(proxy: ProxyParts, request: ClientRequest | undefined, frame: Frame): void {
-  onSession(proxy, request, frame, (session, mine) => {
-    if (!isRefused(proxy, request, session, mine)) pass(proxy, request, session, mine);
+  onSession(proxy, request, frame, (session, admitted) => {
+    if (!isRefused(proxy, request, session, admitted)) pass(proxy, request, session, admitted);
   });
 }
 
@@ -125,8 +127,8 @@ const isActedOn = ({ pool }: Parts<'pool'>, { key, receiver }: Extract<Route, { 
 function step(proxy: ProxyParts, request: ClientRequest | undefined, route: Extract<Route, { to: 'step' }>, frame: Frame): void {
   const { method, key, receiver } = route;
   // Only then can the params be anything but an object.
-  if (request && frame.sessionId === undefined && isActedOn(proxy, route) && isNoObject(frame))
-    return proxy.client.fail(request, noObject(method));
+  if (request && frame.sessionId === undefined && isActedOn(proxy, route) && hasNonObjectParams(frame))
+    return proxy.client.fail(request, paramsMustBeObject(method));
   switch (receiver) {
     case 'requester':
       return method === 'mcp/message' ? mcpProgress(proxy, frame) : cancelRequest(proxy, frame);
@@ -138,22 +140,22 @@ function step(proxy: ProxyParts, request: ClientRequest | undefined, route: Extr
       return request && FOR_EVERYONE[method]?.(proxy, request, frame);
     default: {
       if (proxy.pool.single && (key !== 'sessionId' || frame.sessionId === undefined))
-        return isRefused(proxy, request, undefined, frame) ? undefined : toOne(proxy, proxy.pool.single, request, frame);
+        return isRefused(proxy, request, undefined, frame) ? undefined : toAgent(proxy, proxy.pool.single, request, frame);
       if (method === 'session/cancel') {
-        cancelSought(proxy, sessionIdOf(frame), frame);
-        return onSession(proxy, undefined, frame, (session, mine) => cancel(proxy, session, mine));
+        cancelDuringLookup(proxy, sessionIdOf(frame), frame);
+        return onSession(proxy, undefined, frame, (session, admitted) => cancel(proxy, session, admitted));
       }
-      const take = SESSION_STEPS[method];
-      const enterSession = (session: Session, mine: Frame): void => {
-        const go = (own: Frame) => {
-          if (isRefused(proxy, request, session, own)) return;
-          if (request && method === 'session/prompt' && isHeld(proxy, request, session, own, enterSession)) return;
-          if (take && request) take(proxy, request, session, own);
-          else pass(proxy, request, session, own);
+      const handle = SESSION_STEPS[method];
+      const deliver = (session: Session, admitted: Frame): void => {
+        const proceed = (confirmed: Frame) => {
+          if (isRefused(proxy, request, session, confirmed)) return;
+          if (request && method === 'session/prompt' && isHeld(proxy, request, session, confirmed, deliver)) return;
+          if (handle && request) handle(proxy, request, session, confirmed);
+          else pass(proxy, request, session, confirmed);
         };
-        if (!request || !CHANGES.has(method) || !isConfirmedFirst(proxy, request, session, mine, go)) go(mine);
+        if (!request || !CHANGES.has(method) || !isConfirmedFirst(proxy, request, session, admitted, proceed)) proceed(admitted);
       };
-      return onSession(proxy, request, frame, enterSession);
+      return onSession(proxy, request, frame, deliver);
     }
   }
 }
@@ -168,7 +170,9 @@ function isHeld(
 ): boolean {
   if (session.turns.size === 0 && !session.queued) return false;
   if (ourCommand(proxy, session, frame)) return false;
-  return holdPrompt(proxy, request, session, frame, (kept) => comeBack(proxy, session, { request, frame: kept, take, isBehindEnd: false }));
+  return holdPrompt(proxy, request, session, frame, (kept) =>
+    enterFirst(proxy, session, { request, frame: kept, deliver: take, isBehindEnd: false }),
+  );
 }
 
 /**
@@ -196,7 +200,7 @@ function isConfirmedFirst(
   request: ClientRequest,
   session: Session,
   frame: Frame,
-  go: (frame: Frame) => void,
+  proceed: (frame: Frame) => void,
 ): boolean {
   const { enforcement } = proxy.context;
   if (!enforcement) return false;
@@ -204,7 +208,7 @@ function isConfirmedFirst(
     if (request.isAnswered) return; // withdrawn meanwhile
     if (error) proxy.client.fail(request, error);
     else if (session.isClosed) proxy.client.fail(request, failure('SESSION_UNKNOWN', [session.publicId], { sessionId: session.publicId }));
-    else go(kept);
+    else proceed(kept);
   });
 }
 
@@ -229,15 +233,15 @@ function onSession(
   if (sessionId === undefined) return refuse(failure('PARAMS', [method, 'sessionId is missing']));
   const known = proxy.registry.find(sessionId);
   if (known instanceof ProxyError) return refuse(known);
-  if (known) return arrive(proxy, known, { request, frame, take: then, isBehindEnd: known.isClosing });
+  if (known) return arrive(proxy, known, { request, frame, deliver: then, isBehindEnd: known.isClosing });
   if (!request) return refuse(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
   // The lookup began before the client could close the session.
-  const found = (session: Session, mine: Frame) => arrive(proxy, session, { request, frame: mine, take: then, isBehindEnd: false });
+  const found = (session: Session, kept: Frame) => arrive(proxy, session, { request, frame: kept, deliver: then, isBehindEnd: false });
   if (method === 'session/load' || method === 'session/resume') return loadUnknown(proxy, request, sessionId, frame, found);
   const kept = detach(frame);
-  request.sought = sessionId;
-  probe(proxy, sessionId, request, ({ owner }) => {
-    request.sought = undefined;
+  request.soughtSessionId = sessionId;
+  findOwner(proxy, sessionId, request, ({ owner }) => {
+    request.soughtSessionId = undefined;
     if (request.isAnswered) return; // withdrawn meanwhile
     if (owner instanceof ProxyError) refuse(owner);
     else if (owner) found(owner, kept);
@@ -249,7 +253,7 @@ function onSession(
 type Arrival = {
   readonly request: ClientRequest | undefined;
   readonly frame: Frame;
-  readonly take: (session: Session, frame: Frame) => void;
+  readonly deliver: (session: Session, frame: Frame) => void;
   /** It came behind a close or delete that is under way. */
   readonly isBehindEnd: boolean;
 };
@@ -261,14 +265,14 @@ function arrive(proxy: ProxyParts, session: Session, arrival: Arrival): void {
 }
 
 /** A prompt has waited for a turn: it came before all frames that wait now, and before an operation that is under way. */
-function comeBack(proxy: ProxyParts, session: Session, arrival: Arrival): void {
+function enterFirst(proxy: ProxyParts, session: Session, arrival: Arrival): void {
   if (admit(session.state, 'session/prompt', true) === 'wait') session.waiting.waitFirst(stepOf(proxy, session, arrival));
   else enter(proxy, session, arrival);
 }
 
 /** The state of the session decides what becomes of the frame. */
 function enter(proxy: ProxyParts, session: Session, arrival: Arrival): void {
-  const { request, frame, take } = arrival;
+  const { request, frame, deliver: take } = arrival;
   if (session.agent.isContained && frame.method === 'session/prompt' && session.turns.size === 0) renewCovers(proxy, session, false);
   const admission = admit(session.state, frame.method as string, request !== undefined);
   if (admission === 'reroute') return fromClient(proxy, request, frame);
@@ -282,15 +286,15 @@ function enter(proxy: ProxyParts, session: Session, arrival: Arrival): void {
     case 'wait':
       return wait(proxy, session, arrival);
     case 'recover':
-      return isOurs(proxy, session, frame) ? take(session, frame) : recoverFirst(proxy, session, request as ClientRequest, arrival);
+      return needsNoAgent(proxy, session, frame) ? take(session, frame) : recoverFirst(proxy, session, request as ClientRequest, arrival);
     case 'drop':
       return void proxy.context.counters.unsentToAgents++;
     case 'refuse':
-      return onRecord(proxy, session, request);
+      return refuseTranscript(proxy, session, request);
   }
 }
 
-/** The queue has the same limit as that of an agent that does not read. */
+/** A session's queue has the limit of an agent's queue. */
 function wait(proxy: ProxyParts, session: Session, arrival: Arrival): void {
   const { request, isBehindEnd } = arrival;
   const step = stepOf(proxy, session, arrival);
@@ -315,18 +319,22 @@ function stepOf(proxy: ProxyParts, session: Session, arrival: Arrival): Step {
   const { request } = arrival;
   const frame = detach(arrival.frame);
   const method = frame.method as string;
-  const run = contained(proxy.client, request, method, () => enter(proxy, session, { ...arrival, frame }));
+  const run = catchingBugs(proxy.client, request, method, () => enter(proxy, session, { ...arrival, frame }));
   return { method, request, run, bytes: frame.end - frame.start };
 }
 
 /** The agent does not know the session and would start a new one under its id. */
-function onRecord(proxy: Parts<'context' | 'client'>, { publicId: sessionId, agent }: Session, request: ClientRequest | undefined): void {
+function refuseTranscript(
+  proxy: Parts<'context' | 'client'>,
+  { publicId: sessionId, agent }: Session,
+  request: ClientRequest | undefined,
+): void {
   if (!request) proxy.context.counters.refusedFromClient++;
   else proxy.client.fail(request, failure('SESSION_RECORD', [sessionId, agent.name, request.method], { sessionId, agent: agent.name }));
 }
 
-/** A change of agent, or the question which agent it is, does not need the dead agent. */
-function isOurs(proxy: Parts<'pool'>, session: Session, frame: Frame): boolean {
+/** The proxy answers it without the dead agent: it changes the agent, or asks which one it is. */
+function needsNoAgent(proxy: Parts<'pool'>, session: Session, frame: Frame): boolean {
   if (frame.method === 'session/prompt') return ourCommand(proxy, session, frame) !== undefined;
   if (frame.method !== 'session/set_config_option' || session.agentLocked) return false;
   return isAgentOption(session.options.agent, stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'configId')));
@@ -338,8 +346,8 @@ function pass(proxy: Parts<'pool' | 'client'>, request: ClientRequest | undefine
   else session.agent.notify(frame, toNative(session));
 }
 
-/** To one agent, without a session in between. */
-function toOne(
+/** Passes a frame that concerns no session. */
+function toAgent(
   proxy: Parts<'context' | 'pool' | 'registry' | 'client'>,
   agent: Agent,
   request: ClientRequest | undefined,
@@ -359,7 +367,7 @@ function toOne(
 }
 
 function vendorAgent(proxy: Parts<'pool' | 'tools'>, vendor: string | undefined): Agent | undefined {
-  const announced = vendor === undefined ? [] : agentsWithVendor(answeredAgents(proxy), vendor);
+  const announced = vendor === undefined ? [] : agentsWithVendor(usableAgents(proxy), vendor);
   const { defaultAgent } = proxy.pool.choice;
   const name = announced.includes(defaultAgent)
     ? defaultAgent
@@ -382,8 +390,10 @@ function cancelRequest(proxy: Parts<'context' | 'client'>, frame: Frame): void {
     proxy.context.counters.strayAnswers++;
     return;
   }
-  const { at } = request;
+  const { forwardedTo } = request;
   // An agent that has already answered is not notified, nor started for it: another agent has the request now.
-  if (at?.agent.findCall(at.id)?.request !== request) return proxy.client.fail(request, failure('CANCELLED', [request.method]));
-  at.agent.notify(frame, (mine) => [{ span: memberAt(mine.bytes, mine.body, 'requestId') as never, text: at.id }]);
+  if (forwardedTo?.agent.findCall(forwardedTo.id)?.request !== request)
+    return proxy.client.fail(request, failure('CANCELLED', [request.method]));
+  const { agent, id } = forwardedTo;
+  agent.notify(frame, (sent) => [{ span: memberAt(sent.bytes, sent.body, 'requestId') as never, text: id }]);
 }

@@ -4,15 +4,15 @@ import { type Handshake, parseHandshake } from '../agents/handshake.ts';
 import { isSame, isSelectedDialect, PLAIN } from '../dialects/select-dialect.ts';
 import { failure } from '../errors.ts';
 import { type Answered, BASELINE, mergeInitialize, repointed, withBridges, withMedia } from '../router/capabilities.ts';
-import { capabilityKey } from '../store/capability-cache.ts';
 import type { Frame } from '../wire/frame.ts';
 import { memberAt } from '../wire/json-path.ts';
 import { readBody } from '../wire/scanner/strict-parse.ts';
 import type { Agent } from './agents/agent.ts';
 import type { ClientRequest } from './boundary.ts';
-import { isNoObject, noObject } from './params.ts';
+import { hasNonObjectParams, paramsMustBeObject } from './params.ts';
 import type { Parts } from './parts.ts';
 import { type ClientParams, withWorkspace } from './requests/serve-workspace.ts';
+import { cacheKey } from './tools/check-tool-use.ts';
 import { hasBridges } from './tools/session-servers.ts';
 
 /** Calls `answered` behind the answer; false when the params are unusable. */
@@ -27,8 +27,8 @@ export function initialize(
     proxy.client.fail(request, failure('AMBIGUOUS', [params.reason]));
     return false;
   }
-  if (isNoObject(frame)) {
-    proxy.client.fail(request, noObject(request.method));
+  if (hasNonObjectParams(frame)) {
+    proxy.client.fail(request, paramsMustBeObject(request.method));
     return false;
   }
   const { servesMissing, workspace } = proxy.context;
@@ -56,7 +56,7 @@ export function initialize(
   // A single agent may take as long as it would without the proxy; several must not wait for the slowest.
   if (!proxy.pool.single) {
     abandon = proxy.context.clock.after(proxy.context.initializeWaitMs, () => {
-      for (const agent of unknown) if (agent.isStarted && !agent.handshake) keepHandshake(proxy, agent, undefined);
+      for (const agent of unknown) if (agent.isStarted && !agent.handshake) cacheHandshake(proxy, agent, undefined);
       answer();
     });
   }
@@ -121,7 +121,7 @@ function announced({ spec, handshake, unsupportedMedia }: Agent, result: Initial
 function mergedAnswer(proxy: Parts<'context' | 'pool' | 'tools'>): string {
   const titles = new Map(proxy.pool.titles().map(({ name, title }) => [name, title]));
   const merged = mergeInitialize(
-    answeredAgents(proxy).map((agent) => ({ ...agent, title: titles.get(agent.name) ?? agent.name })),
+    usableAgents(proxy).map((agent) => ({ ...agent, title: titles.get(agent.name) ?? agent.name })),
     proxy.context,
   );
   return JSON.stringify(merged.authMethods ? { ...merged, authMethods: offered(proxy, merged.authMethods) } : merged);
@@ -134,7 +134,7 @@ const offered = ({ context }: Parts<'context'>, methods: readonly AuthMethod[]):
   context.scope ? methods.filter((method) => !isTerminal(method)) : methods;
 
 /** The agents that can be used, as far as is known. An agent that failed to start contributes no capabilities. */
-export function answeredAgents(proxy: Parts<'pool' | 'tools'>): readonly Answered[] {
+export function usableAgents(proxy: Parts<'pool' | 'tools'>): readonly Answered[] {
   return proxy.pool.all().flatMap((agent) => {
     const { name, title, handshake, isStarted } = agent;
     if (!handshake && !isStarted) return [];
@@ -142,22 +142,20 @@ export function answeredAgents(proxy: Parts<'pool' | 'tools'>): readonly Answere
   });
 }
 
-const keyOf = (proxy: Parts<'pool'>, agent: Agent): string => capabilityKey(agent.spec, proxy.pool.initializeParams?.clientCapabilities);
-
 function recallHandshake(proxy: Parts<'context' | 'pool'>, agent: Agent): boolean {
   if (agent.handshake) return true;
-  const cached = proxy.context.cache.find(keyOf(proxy, agent));
+  const cached = proxy.context.cache.find(cacheKey(proxy, agent));
   // A single agent that was too late the last time is asked again: no other agent waits for it.
   if (!cached || (proxy.pool.single && cached.text === undefined)) return false;
   const handshake = cached.text === undefined ? { result: BASELINE, text: JSON.stringify(BASELINE) } : parseHandshake(cached.text);
   if (!handshake) return false;
-  agent.learned(handshake, isSelectedDialect(cached.dialect) ? cached.dialect : undefined);
+  agent.noteHandshake(handshake, isSelectedDialect(cached.dialect) ? cached.dialect : undefined);
   return true;
 }
 
 /** Caches an agent's answer; `undefined` for one that was too late, so that the next client does not wait for it again. */
-export function keepHandshake(proxy: Parts<'context' | 'pool'>, agent: Agent, handshake: Handshake | undefined): void {
-  const key = keyOf(proxy, agent);
+export function cacheHandshake(proxy: Parts<'context' | 'pool'>, agent: Agent, handshake: Handshake | undefined): void {
+  const key = cacheKey(proxy, agent);
   const before = proxy.context.cache.find(key);
   if (before && handshake && before.text !== undefined && before.text !== handshake.text)
     proxy.context.report(`agent "${agent.name}" has changed its capabilities; editors see them from the next start on`);

@@ -7,10 +7,10 @@ const OPEN_BRACE = 0x7b;
 /** The first letter of null, which counts as none. */
 const NULL = 0x6e;
 
-export function isNoObject(frame: Frame): boolean {
+export function hasNonObjectParams(frame: Frame): boolean {
   const { bytes, body } = briefOf(frame);
   const first = body && bytes[body.start];
   return first !== undefined && first !== OPEN_BRACE && first !== NULL;
 }
 
-export const noObject = (method: string): ProxyError => failure('PARAMS', [method, 'params must be an object']);
+export const paramsMustBeObject = (method: string): ProxyError => failure('PARAMS', [method, 'params must be an object']);

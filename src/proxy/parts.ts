@@ -1,4 +1,4 @@
-// The parts of one proxy, by owner. Nothing here is global, so one process can serve many clients.
+// The parts of one proxy: each owns its state. Nothing is global, so one process can serve many clients.
 import type { AgentPool } from './agents/agent-pool.ts';
 import type { ClientPort } from './boundary.ts';
 import type { Context } from './context.ts';

@@ -1,4 +1,4 @@
-// Puts one client and its agents together. Nothing here is global, so one process can serve many clients.
+// Puts the parts of one proxy together. One process may have many proxies.
 import { randomUUID } from 'node:crypto';
 import type { AgentSpec } from '../agents/defaults.ts';
 import { failure } from '../errors.ts';
@@ -6,13 +6,13 @@ import type { Sink, Source } from '../wire/byte-stream.ts';
 import { createAgentEvents, createEnforcementHost, createHostDecision, createPoolEvents, createRegistryDeps } from './agent-events.ts';
 import { Agent } from './agents/agent.ts';
 import { createAgentPool } from './agents/agent-pool.ts';
-import type { Connection, ConnectionOptions } from './api.ts';
+import type { ProxyOptions, RunningProxy } from './api.ts';
 import { ClientConnection } from './client/client-connection.ts';
 import { type Context, createTimers, noCounts } from './context.ts';
 import { createAgentSide } from './from-client.ts';
 import type { Parts, ProxyParts } from './parts.ts';
 import { createAgentRequests } from './requests/agent-requests.ts';
-import { Always } from './requests/always-answers.ts';
+import { AlwaysAnswers } from './requests/always-answers.ts';
 import { paramsOnLayer, paramsWithoutFiles } from './requests/serve-workspace.ts';
 import { actAsUser, answerElsewhere, cancelElsewhere, runAsUser } from './requests/user-actions.ts';
 import type { Session } from './sessions/session.ts';
@@ -28,7 +28,7 @@ import { changeQueued, describedAgents, queuedPrompts, runningPrompts } from './
 const CANCEL_GRACE_MS = 500;
 const POLL_MS = 25;
 
-export function connect(input: Source, output: Sink, options: ConnectionOptions): Connection {
+export function startProxy(input: Source, output: Sink, options: ProxyOptions): RunningProxy {
   const { limits, scanner } = options;
   const timers = createTimers(options.clock);
   const context: Context = {
@@ -48,7 +48,7 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     servesMissing: options.servesMissing ?? options.workspace !== undefined,
     review: options.review,
     enforcement: options.enforcement?.(createEnforcementHost(() => proxy)),
-    always: options.always && !options.enforcement ? new Always(options.always) : undefined,
+    always: options.always && !options.enforcement ? new AlwaysAnswers(options.always) : undefined,
     scope: options.scope,
     multiplexer: options.multiplexer,
     activity: options.activity,
@@ -141,8 +141,8 @@ export function connect(input: Source, output: Sink, options: ConnectionOptions)
     answersAutomatically: (id) => proxy.requests.markAutomatic(id),
     answer: (answer) => !pool.isClosed && answerElsewhere(proxy, answer),
     cancel: (sessionId) => !pool.isClosed && cancelElsewhere(proxy, sessionId),
-    byUser: (sessionId, act, file, where) => actAsUser(proxy, sessionId, act, file, where),
-    runByUser: (sessionId, command) => runAsUser(proxy, sessionId, command),
+    fileActionByUser: (sessionId, act, file, where) => actAsUser(proxy, sessionId, act, file, where),
+    commandByUser: (sessionId, command) => runAsUser(proxy, sessionId, command),
     restart: (name) => !pool.isClosed && changed(pool.restartAgent(name)),
     stopAgent: (name, how) => !pool.isClosed && changed(pool.stopAgent(name, how)),
     hostToolsState: () => hostToolsState(proxy),

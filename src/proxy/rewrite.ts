@@ -62,7 +62,7 @@ export function errorPatches(proxy: Parts<'pool'>, agent: Agent, answer: Frame, 
   const named = memberAt(bytes, body, 'data', 'sessionId');
   if (session && named && session.publicId !== session.nativeId && stringAt(bytes, named) === session.nativeId)
     patches.push({ span: named, text: JSON.stringify(session.publicId) });
-  if (isAuthRequired(answer)) patches.push(...blame(proxy, agent, bytes, body));
+  if (isAuthRequired(answer)) patches.push(...loginPatches(proxy, agent, bytes, body));
   return patches;
 }
 
@@ -73,7 +73,7 @@ export function isAuthRequired({ bytes, body }: Frame): boolean {
 }
 
 /** Adds `data.agent` and `data.authMethods` to an error, unless there is a `data` that cannot take them. */
-function blame({ pool }: Parts<'pool'>, agent: Agent, bytes: Buffer, error: Span): Patch[] {
+function loginPatches({ pool }: Parts<'pool'>, agent: Agent, bytes: Buffer, error: Span): Patch[] {
   const data = memberAt(bytes, error, 'data');
   const methods = (agent.handshake?.result.authMethods ?? []).map(({ id }) => (pool.single ? id : `${agent.name}/${id}`));
   const ours = `"agent":${JSON.stringify(agent.name)},"authMethods":${JSON.stringify(methods)}`;
@@ -91,7 +91,12 @@ const at = (offset: number): Span => ({ start: offset, end: offset });
  * The trace context in a prompt or a new session: that of telemetry, if agents get it. `baggage` is what the client's company says about
  * itself, so it does not go to remote agents.
  */
-export function contextPatches({ context }: Parts<'context'>, { spec }: Agent, frame: Frame, request: ClientRequest): readonly Patch[] {
+export function traceContextPatches(
+  { context }: Parts<'context'>,
+  { spec }: Agent,
+  frame: Frame,
+  request: ClientRequest,
+): readonly Patch[] {
   const traced = context.activity?.patches(frame, request.idText) ?? NO_PATCHES;
   const brief = briefOf(frame);
   if (!spec.remote || !memberAt(brief.bytes, brief.body, '_meta', 'baggage')) return traced;

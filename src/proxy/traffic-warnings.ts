@@ -8,7 +8,7 @@ const FLOOD_FRAMES = 20_000;
 const FLOOD_MS = 10_000;
 
 /** The returned function takes the size of every frame, or of several frames together, and reads the clock once in many. */
-export function createTrafficWatch(clock: Clock, who: string, report: (text: string) => void): (bytes: number, frames?: number) => void {
+export function createTrafficWarnings(clock: Clock, who: string, report: (text: string) => void): (bytes: number, frames?: number) => void {
   let isLargeReported = false;
   let isFloodReported = false;
   let seen = 0;

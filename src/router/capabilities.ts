@@ -135,15 +135,15 @@ function objectOf(value: unknown): Capabilities {
 }
 
 // How an agent can reopen a session, the best way first.
-export type WayBack = 'session/resume' | 'session/load';
+export type ReopenMethod = 'session/resume' | 'session/load';
 
 /**
  * A resume can be a load whose replay is withheld, also after the agent refused to resume. A load can be a resume if the proxy can replay
  * the conversation itself.
  */
-export function waysBack(result: InitializeResult | undefined, requested: WayBack): readonly WayBack[] {
-  const load: readonly WayBack[] = offers(result, 'loadSession') ? ['session/load'] : [];
-  const resume: readonly WayBack[] = offers(result, 'sessionCapabilities', 'resume') ? ['session/resume'] : [];
+export function reopenMethods(result: InitializeResult | undefined, requested: ReopenMethod): readonly ReopenMethod[] {
+  const load: readonly ReopenMethod[] = offers(result, 'loadSession') ? ['session/load'] : [];
+  const resume: readonly ReopenMethod[] = offers(result, 'sessionCapabilities', 'resume') ? ['session/resume'] : [];
   if (requested === 'session/load') return load.length > 0 ? load : resume;
   return [...resume, ...load];
 }

@@ -2,7 +2,7 @@
 // it.
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { createTrafficWatch } from '../../src/proxy/traffic-warnings.ts';
+import { createTrafficWarnings } from '../../src/proxy/traffic-warnings.ts';
 import { open, prompt, UNANSWERED } from '../e2e/harness.ts';
 import { able, CWD, cancelled, chunk, connection, end } from '../proxy/actors.ts';
 import { connectInProcess, createStillClock } from './in-process.ts';
@@ -52,7 +52,7 @@ describe('row 6: with on_stall end', () => {
 test('row 11: a frame of more than 1 MB passes, with one warning', async () => {
   const clock = createStillClock();
   const notices: string[] = [];
-  const watch = createTrafficWatch(clock, 'agent "left"', (text) => notices.push(text));
+  const watch = createTrafficWarnings(clock, 'agent "left"', (text) => notices.push(text));
   for (const bytes of [1000, MB, MB + 1, 5 * MB]) watch(bytes);
   expect(notices).toEqual([expect.stringMatching(/^agent "left" sent a frame of 1048577 bytes; it was passed on/)]);
 });
@@ -125,7 +125,7 @@ describe('row 21: an agent that reads nothing for 60 s', () => {
 test('row 24: a flood of frames causes one warning, and as many frames in a longer time cause none', () => {
   const clock = createStillClock();
   const notices: string[] = [];
-  const watch = createTrafficWatch(clock, 'agent "left"', (text) => notices.push(text));
+  const watch = createTrafficWarnings(clock, 'agent "left"', (text) => notices.push(text));
   const send = (frames: number, ms: number) => {
     for (let n = 0; n < frames; n++) watch(100);
     clock.advance(ms);

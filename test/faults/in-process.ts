@@ -2,10 +2,10 @@
 import { PassThrough } from 'node:stream';
 import { type AgentSpec, agentSpec } from '../../src/agents/defaults.ts';
 import type { AgentOptions } from '../../src/agents/options.ts';
-import type { Connection } from '../../src/proxy/api.ts';
+import type { RunningProxy } from '../../src/proxy/api.ts';
 import { type Clock, systemClock } from '../../src/proxy/context.ts';
 import type { CreateEnforcement } from '../../src/proxy/enforcement/enforcement.ts';
-import { connect } from '../../src/proxy/proxy.ts';
+import { startProxy } from '../../src/proxy/proxy.ts';
 import type { HostToolsOptions } from '../../src/proxy/tools/session-tools.ts';
 import type { SessionLog } from '../../src/store/sessions/session-store.ts';
 import type { Exit, Transport } from '../../src/transports/transport.ts';
@@ -44,7 +44,7 @@ export function createStillClock(): StillClock {
 
 export type InProcess = {
   readonly client: Peer;
-  readonly connection: Connection;
+  readonly connection: RunningProxy;
   readonly notices: readonly string[];
 };
 
@@ -85,7 +85,7 @@ export function connectInProcess({ agents, launch, clock = systemClock, log = NO
     version: '0.0.0',
     report: (text: string) => void notices.push(text),
   };
-  const connection = connect(toProxy, fromProxy, options);
+  const connection = startProxy(toProxy, fromProxy, options);
   const client = createPeer('the editor');
   client.attach(fromProxy, toProxy);
   return { client, connection, notices };

@@ -7,7 +7,7 @@ import {
   BASELINE,
   mergeInitialize,
   offers,
-  waysBack,
+  reopenMethods,
   withBridges,
 } from '../../src/router/capabilities.ts';
 
@@ -244,12 +244,12 @@ describe('how an agent can reopen a session', () => {
     ['both', { ...loads, ...resumes }, ['session/load'], ['session/resume', 'session/load']],
   ] as const)('with %s', (_, capabilities, forLoad, forResume) => {
     const { result } = answered('agent', capabilities);
-    expect(waysBack(result, 'session/load')).toEqual(forLoad);
-    expect(waysBack(result, 'session/resume')).toEqual(forResume);
+    expect(reopenMethods(result, 'session/load')).toEqual(forLoad);
+    expect(reopenMethods(result, 'session/resume')).toEqual(forResume);
   });
 
   test('is unknown before it has answered initialize', () => {
-    expect(waysBack(undefined, 'session/resume')).toEqual([]);
+    expect(reopenMethods(undefined, 'session/resume')).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 // A client and agents that answer everything, around a proxy that is fed arbitrary bytes.
 import { agentSpec } from '../../src/agents/defaults.ts';
-import type { Connection } from '../../src/proxy/api.ts';
-import { connect } from '../../src/proxy/proxy.ts';
+import type { RunningProxy } from '../../src/proxy/api.ts';
+import { startProxy } from '../../src/proxy/proxy.ts';
 import type { Transport } from '../../src/transports/transport.ts';
 import { Scanner } from '../../src/wire/scanner/scanner.ts';
 import { createVirtualClock, type VirtualClock } from './clock.ts';
@@ -12,7 +12,7 @@ import { createMemoryCache, createMemoryLog } from './stores.ts';
 
 export type FuzzBench = {
   readonly clock: VirtualClock;
-  readonly connection: Connection;
+  readonly connection: RunningProxy;
   readonly client: SimSource;
   /** The running process of an agent; undefined while there is none. */
   source(agent: string): SimSource | undefined;
@@ -120,7 +120,7 @@ export function createFuzzBench(names: readonly string[]): FuzzBench {
     };
   }
 
-  const connection = connect(client.readable, toClient.writable, {
+  const connection = startProxy(client.readable, toClient.writable, {
     agents: names.map((name) => agentSpec(name, { command: name, framing: 'ndjson' })),
     defaultAgent: names[0] as string,
     explicitDefault: true,

@@ -1,7 +1,7 @@
 // One history: a client, some agents, the proxy between them, and chance deciding what happens next.
 import { agentSpec } from '../../src/agents/defaults.ts';
-import type { Connection } from '../../src/proxy/api.ts';
-import { connect } from '../../src/proxy/proxy.ts';
+import type { RunningProxy } from '../../src/proxy/api.ts';
+import { startProxy } from '../../src/proxy/proxy.ts';
 import { capabilityKey } from '../../src/store/capability-cache.ts';
 import { Scanner } from '../../src/wire/scanner/scanner.ts';
 import { createModel, initializeResult, openSession } from './agent-model.ts';
@@ -24,7 +24,7 @@ export type World = {
   readonly client: SimClient;
   readonly clientActions: ClientActions;
   readonly runs: readonly Run[];
-  readonly connection: Connection;
+  readonly connection: RunningProxy;
   readonly trace: readonly string[];
   /** Does one thing and waits until all its effects are done. */
   event(happen: () => void): Promise<void>;
@@ -99,7 +99,7 @@ export function createWorld(seed: number): World {
 
   const client = createSimClient(sim);
   const runs: Run[] = [];
-  const connection = connect(client.source.readable, client.sink.writable, {
+  const connection = startProxy(client.source.readable, client.sink.writable, {
     agents: specs,
     defaultAgent: random.pick(names),
     explicitDefault: random.chance(0.5),

@@ -120,7 +120,7 @@ export function RequestCard({
       )}
       {request.policy && (
         <p class="why">
-          {request.policy.isOurs ? 'Asked because' : 'The agent asks; the policy says'}: {request.policy.why}
+          {request.policy.isFromPolicy ? 'Asked because' : 'The agent asks; the policy says'}: {request.policy.why}
         </p>
       )}
       {request.input !== undefined && <Raw name="What the agent sent" text={request.input} />}

@@ -112,7 +112,7 @@ export function testAgent(spec: AgentSpec, limits: Limits, secrets: Secrets, lau
       },
       {
         ready: ({ result }, dialect) => void done({ ok: true, result, ...(!isSame(dialect, PLAIN) && { dialect }) }, run.stop()),
-        over: (error, _, leaving) => void done({ ok: false, error }, leaving),
+        ended: (error, _, leaving) => void done({ ok: false, error }, leaving),
         frame: () => {},
         answer: () => {},
         refused: () => {},

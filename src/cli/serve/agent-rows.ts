@@ -6,7 +6,7 @@ import type { AgentLoad } from '../../console/protocol/agents.ts';
 import type { AgentRow, RemoteRow } from '../../console/protocol/state.ts';
 import { neutralise } from '../../control-characters.ts';
 import { usageOf } from '../../processes/usage.ts';
-import type { Connection } from '../../proxy/api.ts';
+import type { RunningProxy } from '../../proxy/api.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import { hideArgs } from '../../setup/hide-secrets.ts';
 import { kindOf, variablesOf } from '../agents/login-methods.ts';
@@ -15,7 +15,7 @@ const STDERR_LINES = 50;
 
 /** An agent's own strings may hold secrets and control characters. */
 export function agentRows(
-  connection: Connection,
+  connection: RunningProxy,
   { agents, defaultAgent }: Pick<Config, 'agents' | 'defaultAgent'>,
   redact: Redactor,
   sandboxOf: (name: string) => string | undefined,
@@ -83,7 +83,7 @@ function pathsOf(value: unknown, at: string, depth = 0): string[] {
 /** CPU share is measured between two samples. A sample older than this says nothing about now. */
 const OLDEST_MS = 30_000;
 
-export function agentLoads(connection: Pick<Connection, 'health'>, nowMs = () => performance.now()): () => readonly AgentLoad[] {
+export function agentLoads(connection: Pick<RunningProxy, 'health'>, nowMs = () => performance.now()): () => readonly AgentLoad[] {
   let before = new Map<number, { readonly cpuMs: number; readonly atMs: number }>();
   return () => {
     const pids = Object.entries(connection.health()).flatMap(([id, { pid }]) => (pid === undefined ? [] : [{ id, pid }]));

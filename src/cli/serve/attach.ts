@@ -88,7 +88,7 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
           connect() {
             const { client, proxy } = inProcessPair();
             const queue = connect(proxy).connection;
-            return { ...client, evaluatedRequest: queue.evaluatedRequest, byUser: queue.byUser, queue };
+            return { ...client, evaluatedRequest: queue.evaluatedRequest, byUser: queue.fileActionByUser, queue };
           },
           entered: () => writeLinkFile(file, opened.link()),
         });

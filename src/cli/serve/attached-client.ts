@@ -6,13 +6,13 @@ import type { StateKeeper } from '../../console/state/state.ts';
 import { eventsOfTranscript } from '../../console/state/transcript-events.ts';
 import { neutralise } from '../../control-characters.ts';
 import { fields } from '../../json-object.ts';
-import type { Connection } from '../../proxy/api.ts';
+import type { RunningProxy } from '../../proxy/api.ts';
 import type { Redactor } from '../../redaction/redact.ts';
 import type { TranscriptRecord } from '../../store/transcripts/transcript-record.ts';
 import { type ClientWatch, NOTHING_ACCEPTED } from './watch-client.ts';
 
 export type AttachedClientDeps = {
-  readonly connection: Pick<Connection, 'answer' | 'cancel' | 'evaluatedRequest' | 'queuedPrompts' | 'changeQueued'>;
+  readonly connection: Pick<RunningProxy, 'answer' | 'cancel' | 'evaluatedRequest' | 'queuedPrompts' | 'changeQueued'>;
   readonly watch: ClientWatch;
   readonly redact: Redactor;
   /** The transcript so far, complete messages only. */

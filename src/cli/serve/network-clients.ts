@@ -10,7 +10,7 @@ import type { NetworkClient } from '../../console/protocol/agents.ts';
 import { type AcpEndpoint, createAcpEndpoint } from '../../listener/acp-endpoint.ts';
 import { createGate, type Gate } from '../../listener/gate.ts';
 import type { BodyLimits } from '../../listener/respond.ts';
-import type { Connection as ProxyConnection } from '../../proxy/api.ts';
+import type { RunningProxy } from '../../proxy/api.ts';
 import { type ClientScope, opensOutOfScope } from '../../proxy/client-scope.ts';
 import { createTokenReader, type Token } from '../../store/tokens.ts';
 import { inProcessPair } from '../../transports/in-process.ts';
@@ -32,7 +32,7 @@ export type NetworkClients = {
   /** A proxy connection for a client of this principal. */
   openProxy(streams: ClientStreams, principal: Principal, how: Pick<Guest, 'only'>): Served;
   /** The waiting prompts of all clients. Their ids are numbers, which no other prompt of this daemon gets. */
-  readonly queue: Pick<ProxyConnection, 'queuedPrompts' | 'changeQueued'>;
+  readonly queue: Pick<RunningProxy, 'queuedPrompts' | 'changeQueued'>;
   /** Whether this principal may open sessions in a directory. */
   allowsDirectory(principal: Principal, directory: string): boolean;
   /** Whether an agent works on a request. */
@@ -124,7 +124,7 @@ export function networkClients(
       ...client,
       connection,
       evaluatedRequest,
-      byUser: (sessionId, act, file) => proxyOf(sessionId).byUser(sessionId, act, file),
+      byUser: (sessionId, act, file) => proxyOf(sessionId).fileActionByUser(sessionId, act, file),
       queue: {
         ...queue,
         runningPrompts: (sessionId) => proxyOf(sessionId).runningPrompts(sessionId),

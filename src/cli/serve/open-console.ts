@@ -11,7 +11,7 @@ import type { SessionRow } from '../../console/protocol/state.ts';
 import { usageOf } from '../../console/state/read-update.ts';
 import { neutralise } from '../../control-characters.ts';
 import { fields } from '../../json-object.ts';
-import type { Connection } from '../../proxy/api.ts';
+import type { RunningProxy } from '../../proxy/api.ts';
 import type { Secrets } from '../../redaction/redact.ts';
 import { shownLevel } from '../../sandbox/settings.ts';
 import { createSessionLog, type SessionLog } from '../../store/sessions/session-store.ts';
@@ -62,7 +62,7 @@ function stamp(file: string): string {
 const MOST_SHOWN = 1000;
 
 export type Here = Pick<ConsoleDeps, 'port' | 'at' | 'endpoints' | 'frames' | 'connect' | 'attached' | 'entered'> & {
-  readonly connection: Connection;
+  readonly connection: RunningProxy;
   readonly config: Config;
   /** The files read at start, and the command line's overrides. */
   readonly files: readonly string[];

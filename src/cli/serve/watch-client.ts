@@ -1,6 +1,7 @@
 // Turns frames between the editor and the proxy into console events. Requests and responses are few and always read. Updates are many and
 // read only while a page is open; the transcript then fills the gap.
 
+import { OPENS_SESSION } from '../../acp/methods.ts';
 import type { Accepts, Block } from '../../console/protocol/conversation.ts';
 import { blockOf, type Fields, list, text } from '../../console/state/read-update.ts';
 import { agentIn } from '../../console/state/session-options.ts';
@@ -42,8 +43,7 @@ type Passed = {
 };
 type PendingRequest = { readonly method: string; readonly params: Fields };
 
-const OPENS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork']);
-const REQUESTS = new Set([...OPENS, 'session/prompt', 'session/set_config_option', 'session/close', 'session/delete']);
+const REQUESTS = new Set([...OPENS_SESSION, 'session/prompt', 'session/set_config_option', 'session/close', 'session/delete']);
 const USER_REQUESTS = new Set(['session/request_permission', 'elicitation/create']);
 const NONE: readonly Patch[] = [];
 const MAX_PENDING = 10_000;
@@ -101,7 +101,7 @@ export function watchClient(): ClientWatch {
     const error = message.error === undefined ? undefined : (text(fields(message.error).message) ?? 'failed');
     if (method === 'session/prompt') on.end(sessionId, error === undefined ? { stopReason: String(result.stopReason) } : { error });
     if (error !== undefined) return;
-    if (OPENS.has(method)) {
+    if (OPENS_SESSION.has(method)) {
       const agent = agentIn(result) ?? text(fields(fields(params._meta)['acp-switchboard']).agent);
       on.opened(sessionId, { cwd: text(params.cwd) ?? '', agent }, result);
     }

@@ -23,7 +23,7 @@ export function ruleActions(state: StateKeeper, policies: PolicyStore, redact: R
   function actionOf(requestId: string): Action | undefined {
     const open = state.openRequest(requestId);
     if (!open) throw new ClientError(-32600, 'the request was answered meanwhile');
-    return open.policyResult?.asked;
+    return open.policyResult?.action;
   }
   function placeOrThrow(): PolicyPlace {
     const place = policies.place();

@@ -28,7 +28,7 @@ export type AnswerOption = { readonly name: string; readonly kind: string };
 
 export type RequestPolicy = {
   /** The agent did not ask; the policy did. */
-  readonly isOurs: boolean;
+  readonly isFromPolicy: boolean;
   readonly verdict: string;
   readonly why: string;
   readonly rule?: { readonly id: string; readonly file: string; readonly line: number; readonly layer: string } | undefined;

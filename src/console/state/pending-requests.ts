@@ -58,7 +58,7 @@ export const ANOTHER_CLIENT = 'another client';
 export type Reply = { readonly action: 'accept' | 'decline' | 'cancel'; readonly content?: Fields | undefined };
 
 /** The policy's own result for a request. The request's text is not trusted: the agent wrote it. */
-export type PolicyResult = { readonly asked: Action; readonly decision: Decision; readonly isOurs: boolean };
+export type PolicyResult = { readonly action: Action; readonly decision: Decision; readonly isFromPolicy: boolean };
 
 export type RequestHooks = {
   readonly policyResult?: PolicyResult | undefined;
@@ -179,10 +179,10 @@ export function createPendingRequests({ feed, redact, now, row, opened, settled 
 
 function policyOf(policyResult: PolicyResult | undefined, redact: Redactor): RequestPolicy | undefined {
   if (!policyResult) return undefined;
-  const { isOurs, decision } = policyResult;
+  const { isFromPolicy, decision } = policyResult;
   const { verdict, why, rule } = decision;
   const value = { verdict, why, rule: rule && { id: rule.id, file: rule.file, line: rule.line, layer: rule.layer } };
-  return { isOurs, ...(cleanValue(value, redact) as typeof value) };
+  return { isFromPolicy, ...(cleanValue(value, redact) as typeof value) };
 }
 
 function requestOf(

@@ -17,7 +17,7 @@ import { type Refusal, readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Clock } from '../context.ts';
 import { requestLine } from '../json-rpc-lines.ts';
-import { createTrafficWatch } from '../traffic-warnings.ts';
+import { createTrafficWarnings } from '../traffic-warnings.ts';
 import { coalescePlans } from './coalesce-plans.ts';
 import { limitStart } from './limit-start.ts';
 import { mapPaths } from './map-paths.ts';
@@ -80,7 +80,7 @@ export type ConnectionEvents = {
   /** A message for people. */
   remark?(text: string, level?: 'debug'): void;
   /** Nothing will come from it any more. `processEnd` resolves when nothing of the process is left. */
-  over(error: ProxyError, wasReady: boolean, processEnd: Promise<void>): void;
+  ended(error: ProxyError, wasReady: boolean, processEnd: Promise<void>): void;
 };
 
 export const HANDSHAKE_ID = 0;
@@ -108,7 +108,7 @@ export function openConnection(
   /** Also while it is ending: the agent may answer initialize until its process has gone. */
   let isReady = false;
   let badLines = 0;
-  const watch = createTrafficWatch(clock, `agent "${spec.name}"`, (text) => on.remark?.(text));
+  const watch = createTrafficWarnings(clock, `agent "${spec.name}"`, (text) => on.remark?.(text));
   let cancelHangUp: (() => void) | undefined;
   let cancelReading: (() => void) | undefined;
   const abandon = limitStart(
@@ -229,7 +229,7 @@ export function openConnection(
     // Processes that an agent leaves behind get time to end by themselves; an agent that hangs does not.
     if (error.key !== 'AGENT_GONE' && error.key !== 'AGENT_DISCONNECTED') process.kill();
     deps.records?.down(wasStopped ? 'stopped' : String(error.data?.reason ?? error.key));
-    on.over(error, isReady, process.stop());
+    on.ended(error, isReady, process.stop());
   }
   function release(): void {
     state = 'ended';

@@ -39,12 +39,12 @@ export type PoolEvents = {
   /** The layer for the changes of a session, known or new; undefined for an agent that writes the project itself. */
   layerFor?: ((spec: AgentSpec, sessionId: string | undefined) => string | undefined) | undefined;
   /** A further process has ended, and no session needs it any more. */
-  left?: ((agent: Agent) => void) | undefined;
+  released?: ((agent: Agent) => void) | undefined;
   cancelTurns(agent: Agent): void;
   /** The process is about to end. Its sessions can be recovered, as after a crash. */
   ending(agent: Agent): void;
   /** The process is about to end, and no client has a session there. */
-  vacated(agent: Agent): void;
+  endingUnused(agent: Agent): void;
   /** The process has ended: its requests to the client are withdrawn. */
   ended(agent: Agent): void;
   /** Other agents can be chosen from now on. */
@@ -71,11 +71,11 @@ export interface AgentPool {
   /** The first initialize counts. */
   initialized(params: InitializeParams): void;
   /** The process for a new session: an isolated agent gets one for each. A contained one is made for the session's directories. */
-  place(agent: Agent, directories: readonly string[], sessionId?: string): Agent;
+  processFor(agent: Agent, directories: readonly string[], sessionId?: string): Agent;
   /** Ends a process that serves isolated sessions, or an agent no longer configured, once no session needs it. */
-  vacate(agent: Agent): void;
+  endIfUnused(agent: Agent): void;
   /** Ends one process; its sessions are recovered by their next requests, in a new one. */
-  renew(agent: Agent): void;
+  endProcess(agent: Agent): void;
   /** Uses another configuration for new sessions; open sessions keep their agents. */
   replace(next: AgentConfiguration): Reconfigured;
   /** Takes an agent out of service until it is restarted; false for an unknown agent. */
@@ -157,7 +157,7 @@ class Pool implements AgentPool {
     this.initializeParams ??= params;
   }
 
-  place(agent: Agent, directories: readonly string[], sessionId?: string): Agent {
+  processFor(agent: Agent, directories: readonly string[], sessionId?: string): Agent {
     agent.isContained = this.#on.isContained?.(agent.spec) === true;
     // A contained agent's first process sees no project, so that it can start before a session does. On the bus, each session has its own host.
     const isForNone = agent.isContained || agent.spec.remote?.kind === 'bus';
@@ -171,23 +171,23 @@ class Pool implements AgentPool {
     return another;
   }
 
-  vacate(agent: Agent): void {
+  endIfUnused(agent: Agent): void {
     const isForAll = !agent.isIsolated && !agent.isSuperseded;
     if (isForAll || agent.sessions.isOpening) return;
     for (const { isDiscovered } of agent.sessions.values()) if (!isDiscovered) return;
-    this.#on.vacated(agent);
+    this.#on.endingUnused(agent);
     agent.retire();
     this.#on.ended(agent);
     if (agent.isStarted || !this.#further.delete(agent)) return; // callers still wait for it
     // The process may take its time to end, and a shutdown waits for it.
     this.#leaving.add(agent);
-    void agent.left().then(() => {
+    void agent.processesEnded().then(() => {
       this.#leaving.delete(agent);
-      this.#on.left?.(agent);
+      this.#on.released?.(agent);
     });
   }
 
-  renew(agent: Agent): void {
+  endProcess(agent: Agent): void {
     this.#end(agent);
   }
 
@@ -305,7 +305,7 @@ class Pool implements AgentPool {
   #supersede(agent: Agent): void {
     agent.isSuperseded = true;
     this.#further.add(agent);
-    this.vacate(agent);
+    this.endIfUnused(agent);
   }
 
   #endWhenIdle(agent: Agent, leftMs: number): void {

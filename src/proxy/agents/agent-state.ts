@@ -57,11 +57,11 @@ export class AgentState {
     this.id = id;
     this.restart = sibling?.restart ?? createRestartPolicy(spec.restart);
     this.service = sibling?.service ?? { isStopped: false };
-    if (sibling?.handshake) this.learned(sibling.handshake, sibling.selectedDialect);
+    if (sibling?.handshake) this.noteHandshake(sibling.handshake, sibling.selectedDialect);
   }
 
   /** Notes its answer to initialize, from now or from the capability cache. */
-  learned(handshake: Handshake, selected: SelectedDialect | undefined): void {
+  noteHandshake(handshake: Handshake, selected: SelectedDialect | undefined): void {
     this.handshake = handshake;
     this.selectedDialect = selected;
     this.unsupportedMedia = MEDIA.filter((media) => !offers(handshake.result, 'promptCapabilities', media));

@@ -1,4 +1,5 @@
 // One agent over all its connections: started when first needed. Requests to it get our ids, and callers get an answer even when it cannot start.
+import { OPENS_SESSION } from '../../acp/methods.ts';
 import type { AgentSpec } from '../../agents/defaults.ts';
 import type { Handshake } from '../../agents/handshake.ts';
 import type { SelectedDialect } from '../../dialects/select-dialect.ts';
@@ -17,7 +18,7 @@ import { AgentState } from './agent-state.ts';
 import { earlierAnswer, earlierResult } from './legacy-frames.ts';
 import { type LaunchDeps, type ProcessContext, reachAll } from './process-context.ts';
 import { startAgent } from './start-in-dialect.ts';
-import { modeInBoth, modeTextInBoth, OPENING, openedFrame, SET_MODE } from './unmarked-webapp.ts';
+import { modeInBoth, modeTextInBoth, openedFrame, SET_MODE } from './unmarked-webapp.ts';
 import { type Caller, WaitingCallers } from './waiting-callers.ts';
 
 /** A request at an agent. Exactly one of `onAnswer` and `onFail` is called, in the order in which the agent's frames arrive. */
@@ -127,7 +128,7 @@ export class Agent extends AgentState {
         refused: (refusal) => this.#refused(refusal),
         oversized: (refusal) => this.#oversized(refusal),
         remark: this.#deps.onRemark,
-        over: (error, wasReady, processEnd) => {
+        ended: (error, wasReady, processEnd) => {
           hasEnded = true;
           if (current) this.#noteEnding(current, processEnd);
           if (current !== undefined && current !== this.connection) return; // retired before: nobody waits for it
@@ -240,7 +241,7 @@ export class Agent extends AgentState {
   }
 
   /** Resolves when nothing is left of the connections that have ended. */
-  async left(): Promise<void> {
+  async processesEnded(): Promise<void> {
     await Promise.all(this.#ending.values());
   }
 
@@ -265,7 +266,7 @@ export class Agent extends AgentState {
 
   #ready(handshake: Handshake, selected: SelectedDialect): void {
     this.restart.started();
-    this.learned(handshake, selected);
+    this.noteHandshake(handshake, selected);
     this.#deps.onReady(this, handshake);
     this.#waiting.runWhile(() => this.isReady);
   }
@@ -313,10 +314,10 @@ export class Agent extends AgentState {
     return failure('AGENT_UNAVAILABLE', [spec.name, seconds, lastError?.message ?? ''], { ...lastError?.data, ...data, ...cause });
   }
 
-  #answered(idText: string, came: Frame): void {
+  #answered(idText: string, received: Frame): void {
     const call = this.#calls.settle(idText);
     if (!call) return this.#deps.onStray(this);
-    const frame = OPENING.has(call.method) ? openedFrame(this, came) : came;
+    const frame = OPENS_SESSION.has(call.method) ? openedFrame(this, received) : received;
     call.onActivity?.();
     if (frame.outcome === 'unclear') call.onFail(failure('ANSWER_UNCLEAR', [this.#label, call.method], { agent: this.name }));
     else if (this.#deps.onAnswer) this.#deps.onAnswer(this, call, frame);
@@ -368,7 +369,7 @@ export class Agent extends AgentState {
 
   #open(call: Call): string {
     const id = this.#calls.open(call);
-    if (call.request) call.request.at = { agent: this, id };
+    if (call.request) call.request.forwardedTo = { agent: this, id };
     return id;
   }
 

@@ -24,7 +24,7 @@ export function authenticate(proxy: Parts<'pool' | 'client'>, request: ClientReq
   agent.forward(frame, {
     method: request.method,
     request,
-    patches: (mine) => [{ span: memberAt(mine.bytes, mine.body, 'methodId') as never, text: JSON.stringify(named.id) }],
+    patches: (sent) => [{ span: memberAt(sent.bytes, sent.body, 'methodId') as never, text: JSON.stringify(named.id) }],
     onAnswer: (answer) => proxy.client.pass(request, answer, errorPatches(proxy, agent, answer)),
     onFail: (error) => proxy.client.fail(request, error),
   });

@@ -4,10 +4,9 @@ import { answerInBoth, diffAsToolCall, EARLIER_MODES, MODE, modernMethod, withRa
 import { type Frame, type Span, textOf } from '../../wire/frame.ts';
 import { member, memberAt, members } from '../../wire/json-path.ts';
 import { patched } from '../../wire/patch.ts';
-import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { Agent } from './agent.ts';
-import { withOptionIds, wrappedUpdate } from './unmarked-webapp.ts';
+import { withBody, withOptionIds, wrappedUpdate } from './unmarked-webapp.ts';
 
 const OPEN_BRACE = 0x7b;
 
@@ -58,14 +57,6 @@ function withCurrentMode(frame: Frame): Frame {
   if (!update || !earlier || memberAt(bytes, update, MODE)) return frame;
   const at = update.start + 1;
   return patched(frame, [{ span: { start: at, end: at }, text: `"${MODE}":${textOf(bytes, earlier)},` }]);
-}
-
-/** An ambiguous frame stays as it is, and is refused later. */
-function withBody(frame: Frame, change: (params: Readonly<Record<string, unknown>>) => unknown): Frame {
-  const params = readBody(frame);
-  if (!params.ok || !frame.body || typeof params.value !== 'object' || params.value === null) return frame;
-  const changed = change(params.value as Record<string, unknown>);
-  return changed === params.value ? frame : patched(frame, [{ span: frame.body, text: JSON.stringify(changed) }]);
 }
 
 /** Current agents refuse these without `mcpServers`, which earlier clients leave out. */

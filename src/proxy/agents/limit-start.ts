@@ -2,8 +2,8 @@
 import { INSTALL_MS, isInstalling } from '../../agents/package-runner.ts';
 import type { Clock } from '../context.ts';
 
-/** How often a runner is looked at, at least. */
-const LOOK_MS = 5000;
+/** How often a runner is checked, at least. */
+const CHECK_MS = 5000;
 
 export type StartLimit = {
   readonly clock: Clock;
@@ -13,28 +13,28 @@ export type StartLimit = {
   readonly pid: number | undefined;
 };
 
-/** `downloading` is called once, `late` with the limit that is over. Returns a function that ends the wait. */
+/** `onDownload` is called once, `onTimeout` with the exceeded limit. Returns a function that stops the timer. */
 export function limitStart(
   { clock, limitMs, runner, pid }: StartLimit,
-  downloading: (runner: string) => void,
-  late: (limitMs: number) => void,
+  onDownload: (runner: string) => void,
+  onTimeout: (limitMs: number) => void,
 ): () => void {
-  if (runner === undefined || pid === undefined) return clock.after(limitMs, () => late(limitMs));
+  if (runner === undefined || pid === undefined) return clock.after(limitMs, () => onTimeout(limitMs));
   const beganMs = clock.monotonicMs();
   let installingMs = beganMs;
   let isReported = false;
   let cancel = () => {};
-  const look = () => {
+  const check = () => {
     const now = clock.monotonicMs();
     if (isInstalling(pid)) {
       installingMs = now;
-      if (!isReported) downloading(runner);
+      if (!isReported) onDownload(runner);
       isReported = true;
     }
-    if (now - beganMs >= INSTALL_MS + limitMs) return late(INSTALL_MS + limitMs);
-    if (now - installingMs >= limitMs) return late(limitMs);
-    cancel = clock.after(Math.min(LOOK_MS, limitMs / 2), look);
+    if (now - beganMs >= INSTALL_MS + limitMs) return onTimeout(INSTALL_MS + limitMs);
+    if (now - installingMs >= limitMs) return onTimeout(limitMs);
+    cancel = clock.after(Math.min(CHECK_MS, limitMs / 2), check);
   };
-  cancel = clock.after(Math.min(LOOK_MS, limitMs / 2), look);
+  cancel = clock.after(Math.min(CHECK_MS, limitMs / 2), check);
   return () => cancel();
 }

@@ -33,9 +33,9 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
 
   function attempt(selected: SelectedDialect): void {
     tried.push(selected);
-    let mine: AgentConnection | undefined;
+    let opened: AgentConnection | undefined;
     let ended: (() => void) | undefined;
-    const isCurrent = () => mine === undefined || mine === current;
+    const isCurrent = () => opened === undefined || opened === current;
     const connection = openConnection(
       spec,
       deps,
@@ -46,7 +46,7 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
         },
         suspect(output) {
           const better = isDecided ? undefined : recognise(setting, selected, output);
-          if (!better || isTried(better) || !mine) return false;
+          if (!better || isTried(better) || !opened) return false;
           retry(better);
           return true;
         },
@@ -56,16 +56,16 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
         refused: (refusal) => void (isCurrent() && on.refused(refusal)),
         oversized: (refusal) => void (isCurrent() && on.oversized(refusal)),
         remark: (text, level) => on.remark?.(text, level),
-        over(error, wasReady, processEnd) {
+        ended(error, wasReady, processEnd) {
           const report = () => over(selected, error, wasReady, processEnd);
-          if (mine) report();
+          if (opened) report();
           else ended = report;
         },
       },
       selected,
     );
     connections.push(connection);
-    mine = connection;
+    opened = connection;
     current = connection;
     if (isPaused) connection.pause();
     ended?.();
@@ -79,7 +79,7 @@ export function startAgent(spec: AgentSpec, deps: StartDeps, on: StartEvents): A
     processEnds.push(processEnd);
     const other = isDecided || isStopped ? undefined : otherFraming(setting, selected);
     if (other && !isTried(other) && expectsOther(selected, error)) return attempt(other);
-    on.over(
+    on.ended(
       error,
       wasReady,
       Promise.all(processEnds).then(() => {}),

@@ -9,8 +9,8 @@ import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { AgentState } from './agent-state.ts';
 
-/** Changes the params or the result; a frame that parsers read differently stays as it is. */
-function withBody(frame: Frame, change: (value: Dict) => Dict): Frame {
+/** Changes the params or the result. A frame that parsers read differently stays as it is, and is refused later. */
+export function withBody(frame: Frame, change: (value: Dict) => Dict): Frame {
   const body = readBody(frame);
   if (!frame.body || !body.ok || !isObject(body.value)) return frame;
   const changed = change(body.value);
@@ -42,8 +42,6 @@ export function wrappedUpdate(frame: Frame, only: () => string | undefined, cwd?
   });
 }
 
-/** Requests whose answers open a session, and the one that changes its mode. */
-export const OPENING: ReadonlySet<string> = new Set(['session/new', 'session/load', 'session/resume', 'session/fork']);
 export const SET_MODE = 'session/set_mode';
 
 const SNAKE_MODES = ['available_modes', 'current_mode_id'];

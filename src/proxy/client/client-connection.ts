@@ -12,7 +12,7 @@ import type { Patch } from '../../wire/writer.ts';
 import type { AgentSide, ClientPort, ClientRequest } from '../boundary.ts';
 import type { Context } from '../context.ts';
 import { errorLine } from '../json-rpc-lines.ts';
-import { createTrafficWatch } from '../traffic-warnings.ts';
+import { createTrafficWarnings } from '../traffic-warnings.ts';
 import { ClientOutput, ClientRequests } from './client-requests.ts';
 
 /** `ended`: the client has hung up. A last line may follow without its line feed; nothing is started for it. */
@@ -53,7 +53,7 @@ export class ClientConnection implements ClientPort {
     this.#agents = agents;
     this.#context = context;
     this.#limits = limits;
-    this.#watchTraffic = createTrafficWatch(context.clock, 'the editor', context.report);
+    this.#watchTraffic = createTrafficWarnings(context.clock, 'the editor', context.report);
     let end = () => {};
     this.ended = new Promise<void>((resolve) => {
       end = resolve;

@@ -11,10 +11,10 @@ import type { Frame } from '../../wire/frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { AgentRequest } from '../requests/agent-requests.ts';
 import type { Session } from '../sessions/session.ts';
-import { type EnforcementDeps, NOWHERE, type PendingAction, record, recordLate, write } from './evaluate.ts';
+import { type EnforcementDeps, type Evaluation, record, recordLate, UNKNOWN_CWD, write } from './evaluate.ts';
 
 /** The offered option that the user selected. Anything else is no consent: a cancel, an error, an option that was not offered, an unclear answer. */
-export function chosenIn(answer: Frame, options: readonly PermissionOption[]): PermissionOption | undefined {
+export function chosenOption(answer: Frame, options: readonly PermissionOption[]): PermissionOption | undefined {
   const body = answer.outcome === 'result' ? readBody(answer) : undefined;
   if (!body?.ok || typeof body.value !== 'object' || body.value === null) return undefined;
   const { outcome } = body.value as { outcome?: unknown };
@@ -26,16 +26,16 @@ export function chosenIn(answer: Frame, options: readonly PermissionOption[]): P
 export const answererOf = ({ isAutomatic }: AgentRequest): AnsweredBy => (isAutomatic ? 'approve' : 'user');
 
 /** Withdraws the request after the policy's timeout, or its agent's, and calls `then`. Returns a function that stops the timer. */
-export function denyInTime(deps: EnforcementDeps, agentRequest: AgentRequest, then: () => void): () => void {
+export function denyAfterTimeout(deps: EnforcementDeps, agentRequest: AgentRequest, then: () => void): () => void {
   const limitMs = limitsOf(deps.current().policy).permissionTimeoutMs ?? agentRequest.agent.spec.timeouts.permissionMs;
   if (limitMs === 0) return () => {};
   return deps.host.clock.after(limitMs, () => {
-    if (withdrawn(deps, agentRequest)) then();
+    if (withdrawIfOpen(deps, agentRequest)) then();
   });
 }
 
 /** Withdraws the request from the client; false when it has an answer. */
-function withdrawn(deps: EnforcementDeps, agentRequest: AgentRequest): boolean {
+function withdrawIfOpen(deps: EnforcementDeps, agentRequest: AgentRequest): boolean {
   if (!agentRequest.isOpen) return false;
   deps.host.requests.withdraw(agentRequest);
   return true;
@@ -45,26 +45,26 @@ function withdrawn(deps: EnforcementDeps, agentRequest: AgentRequest): boolean {
  * Keeps an `…_always` answer, as widely as the policy permits. The agent gets the `…_once` answer: with the other it would make a rule of its
  * own and no longer ask.
  */
-export function remember(deps: EnforcementDeps, { asked, policyHash }: PendingAction, kind: string): void {
+export function remember(deps: EnforcementDeps, { action, policyHash }: Evaluation, kind: string): void {
   if (kind !== 'allow_always' && kind !== 'reject_always') return;
-  if (asked.cwd === NOWHERE) return; // it would hold for every session whose directory is unknown
+  if (action.cwd === UNKNOWN_CWD) return; // it would hold for every session whose directory is unknown
   const { allowAlways: scope, ttlMs } = rememberOf(deps.current().policy);
   deps.remembered.remember({
     verdict: kind === 'allow_always' ? 'allow' : 'deny',
     scope,
-    agent: asked.agent,
-    cwd: asked.cwd,
-    session: asked.session,
-    key: keyOf(asked),
-    what: summaryOf(asked),
+    agent: action.agent,
+    cwd: action.cwd,
+    session: action.session,
+    key: keyOf(action),
+    what: summaryOf(action),
     policy: policyHash,
     ttlMs,
   });
 }
 
 /** Whether an `…_always` answer could be kept. */
-function isRememberable(deps: EnforcementDeps, { asked }: PendingAction): boolean {
-  return asked.cwd !== NOWHERE && keyOf(asked) !== undefined && rememberOf(deps.current().policy).allowAlways !== 'once';
+function isRememberable(deps: EnforcementDeps, { action }: Evaluation): boolean {
+  return action.cwd !== UNKNOWN_CWD && keyOf(action) !== undefined && rememberOf(deps.current().policy).allowAlways !== 'once';
 }
 
 /** The fields of the tool call that the client shows, besides its id and status. */
@@ -83,21 +83,21 @@ export type Reply = 'allowed' | 'refused' | 'cancelled' | 'withdrawn';
 /** Asks the user in `session`. Calls back exactly once, unless the agent's connection ends first. */
 export function requestPermission(
   deps: EnforcementDeps,
-  action: PendingAction,
+  evaluation: Evaluation,
   session: Session,
   idText: string,
   shown: Shown,
   then: (reply: Reply) => void,
   { signal, toolCallId: known }: { readonly signal?: AbortSignal; readonly toolCallId?: string | undefined } = {},
 ): void {
-  const { agent, asked, decision } = action;
+  const { agent, action, decision } = evaluation;
   const sessionId = session.publicId;
   // Must not be guessable: the agent could send updates about it in our name while the user reads it.
   const toolCallId = known ?? `switchboard-${randomUUID()}`;
-  const options = isRememberable(deps, action) ? OPTIONS : OPTIONS.filter(({ kind }) => !kind.endsWith('_always'));
+  const options = isRememberable(deps, evaluation) ? OPTIONS : OPTIONS.filter(({ kind }) => !kind.endsWith('_always'));
   let abandon = () => {};
-  const over = (reply: Reply, by: AnsweredBy, sent: string, answer?: string) => {
-    write(deps, action, { option: sent, by, verdict: by === 'user' || by === 'approve' ? 'ask' : 'deny', answer });
+  const settle = (reply: Reply, by: AnsweredBy, sent: string, answer?: string) => {
+    write(deps, evaluation, { option: sent, by, verdict: by === 'user' || by === 'approve' ? 'ask' : 'deny', answer });
     const status = reply === 'allowed' ? 'completed' : 'failed';
     // A call that goes on is ended by those who know how it ends.
     if (known === undefined) deps.host.update(sessionId, { sessionUpdate: 'tool_call_update', toolCallId, status });
@@ -107,7 +107,7 @@ export function requestPermission(
     sessionId,
     toolCall: { toolCallId, status: 'pending', ...shown },
     options,
-    _meta: { [META_KEY]: { summary: summaryOf(asked), why: decision.why } },
+    _meta: { [META_KEY]: { summary: summaryOf(action), why: decision.why } },
   };
   const agentRequest: AgentRequest = deps.host.requests.putOwn(
     {
@@ -115,22 +115,22 @@ export function requestPermission(
       method: 'session/request_permission',
       agent,
       session,
-      evaluated: { asked, decision, isOurs: true },
+      evaluated: { action, decision, isFromPolicy: true },
       onAnswer(answer) {
-        const chosen = chosenIn(answer, options);
-        if (chosen) remember(deps, action, chosen.kind);
+        const chosen = chosenOption(answer, options);
+        if (chosen) remember(deps, evaluation, chosen.kind);
         const reply = chosen?.kind.startsWith('allow') ? 'allowed' : 'refused';
-        over(reply, answererOf(agentRequest), chosen?.optionId ?? 'cancelled', chosen?.kind);
+        settle(reply, answererOf(agentRequest), chosen?.optionId ?? 'cancelled', chosen?.kind);
         return true;
       },
-      onCancel: () => over('cancelled', 'user', 'cancelled'),
+      onCancel: () => settle('cancelled', 'user', 'cancelled'),
       onClosed: () => abandon(),
     },
     JSON.stringify(params),
   );
-  const stopClock = denyInTime(deps, agentRequest, () => over('refused', 'timeout', 'refused'));
+  const stopClock = denyAfterTimeout(deps, agentRequest, () => settle('refused', 'timeout', 'refused'));
   const withdraw = () => {
-    if (withdrawn(deps, agentRequest)) over('withdrawn', 'agent', 'cancelled');
+    if (withdrawIfOpen(deps, agentRequest)) settle('withdrawn', 'agent', 'cancelled');
   };
   abandon = () => {
     stopClock();
@@ -141,11 +141,11 @@ export function requestPermission(
 
 /** A call of a tool that the user decides about. */
 export type CallToAsk = {
-  readonly action: PendingAction;
+  readonly evaluation: Evaluation;
   readonly session: Session;
   readonly shown: Shown;
   /** Evaluates it again. */
-  readonly look: () => PendingAction;
+  readonly evaluateAgain: () => Evaluation;
   /** Aborted when the agent withdraws the call. */
   readonly signal: AbortSignal;
   readonly allowed: GateVerdict;
@@ -157,18 +157,18 @@ const WITHDRAWN = 'the call was withdrawn before the user answered';
 
 export function askAboutCall(
   deps: EnforcementDeps,
-  { action, session, shown, look, signal, allowed, toolCallId }: CallToAsk,
+  { evaluation, session, shown, evaluateAgain: evaluateNow, signal, allowed, toolCallId }: CallToAsk,
 ): Promise<GateVerdict> {
   const refused = (reason: string): GateVerdict => ({ allow: false, reason });
   if (signal.aborted) {
-    record(deps, action, 'cancelled', 'agent', 'deny');
+    record(deps, evaluation, 'cancelled', 'agent', 'deny');
     return Promise.resolve(refused(WITHDRAWN));
   }
   return new Promise((resolve) => {
     const idText = JSON.stringify(`call-${randomUUID()}`);
     requestPermission(
       deps,
-      action,
+      evaluation,
       session,
       idText,
       shown,
@@ -176,7 +176,7 @@ export function askAboutCall(
         if (reply === 'withdrawn') return resolve(refused(WITHDRAWN));
         if (reply !== 'allowed') return resolve(refused('the user did not allow it'));
         // The policy may have changed meanwhile.
-        const now = look();
+        const now = evaluateNow();
         if (now.verdict !== 'deny') return resolve(allowed);
         recordLate(deps, now, now.decision.why);
         resolve(refused(`denied by policy: ${now.decision.why}`));

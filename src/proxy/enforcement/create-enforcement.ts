@@ -4,30 +4,32 @@ import { isExposed, limitsOf } from '../../policy/rules/settings.ts';
 import { memberAt } from '../../wire/json-path.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
-import { duplicateKeyUpdates } from './duplicate-keys.ts';
+import { ambiguousUpdate } from './duplicate-keys.ts';
 import type { CreateEnforcement, EnforcementHost } from './enforcement.ts';
-import { type Asking, type EnforcementDeps, recordRefusedToken, recordUnread } from './evaluate.ts';
-import { confirmsChange, modeUpdate, narrow, refusesChange, warnOfUnasking } from './modes/modes.ts';
+import { type EnforcementDeps, type IncomingRequest, recordRefusedToken, recordUnread } from './evaluate.ts';
+import { confirmsChange, modeUpdate, refusesChange, removeRefusedModes, warnNeverAsks } from './modes/modes.ts';
 import { settleMode } from './modes/settle-mode.ts';
 import { toolCall } from './observed-actions.ts';
 import { endTurn, reportUnasked } from './reports.ts';
 import { elicitation } from './surfaces/elicitation.ts';
 import { isEvaluated, isExtensionToEvaluate } from './surfaces/file-actions.ts';
 import { fileOrTerminal, takeOverWaiting, withdrawWaiting } from './surfaces/files-and-terminals.ts';
-import { bridgedCall, byUser, connection, hostToolCall, mayRead, runByUser } from './surfaces/host-tools.ts';
+import { bridgedCall, hostToolCall, mayRead } from './surfaces/host-tools.ts';
 import { mcpCall, mcpConnect, refusesServers } from './surfaces/mcp-servers.ts';
+import { networkConnection } from './surfaces/network.ts';
 import { permission } from './surfaces/permission.ts';
 import { changeAnswered, evaluateChange } from './surfaces/review-changes.ts';
+import { commandByUser, fileActionByUser } from './surfaces/user-actions.ts';
 
 export type EnforcementOptions = Omit<EnforcementDeps, 'host' | 'startWork'>;
 
-type Surface = (deps: EnforcementDeps, asking: Asking) => void;
+type Surface = (deps: EnforcementDeps, incoming: IncomingRequest) => void;
 
 const SURFACES: Readonly<Record<string, Surface>> = {
   'session/request_permission': permission,
   'elicitation/create': elicitation,
   'mcp/message': mcpCall,
-  'mcp/connect': (_, asking) => mcpConnect(asking),
+  'mcp/connect': (_, incoming) => mcpConnect(incoming),
 };
 
 /** Undefined for methods that a policy does not cover. */
@@ -66,14 +68,14 @@ export const createEnforcement =
         return !deps.isObserving;
       },
       refusesUpdate(session, kind, frame) {
-        const doubt = duplicateKeyUpdates(kind, frame);
+        const doubt = ambiguousUpdate(kind, frame);
         if (doubt === undefined) return false;
         const { agent } = session;
         recordUnread(deps, { agent, session, surface: 'session/update' }, frame.bytes.subarray(frame.start, frame.end), doubt);
         if (!deps.isObserving) host.skipLine(agent, doubt);
         return !deps.isObserving;
       },
-      refusesReturn({ bytes, start, end }) {
+      refusesCarriageReturn({ bytes, start, end }) {
         if (bytes !== lastChunk) {
           lastChunk = bytes;
           hasReturns = bytes.includes(RETURN);
@@ -83,25 +85,25 @@ export const createEnforcement =
       withdrawWaiting,
       takeOver: takeOverWaiting,
       toolCall(session, frame) {
-        warnOfUnasking(deps, session);
+        warnNeverAsks(deps, session);
         toolCall(deps, session, frame);
       },
       modeUpdate: (session, frame) => modeUpdate(deps, session, frame),
-      answer: (agent, call, answer, then) => settleMode(deps, agent, call, answer, then),
-      narrowed: (session, frame) => narrow(deps, session.agent, frame, memberAt(frame.bytes, frame.body, 'update')),
+      narrowAnswer: (agent, call, answer, then) => settleMode(deps, agent, call, answer, then),
+      narrowUpdate: (session, frame) => removeRefusedModes(deps, session.agent, frame, memberAt(frame.bytes, frame.body, 'update')),
       refusesChange: (method, session, frame) => refusesChange(deps, method, session, frame),
       confirmsChange: (method, session, frame, then) => confirmsChange(deps, method, session, frame, then),
       refusesServers: (agent, paramsText) => refusesServers(deps, agent, paramsText),
       exposes: (server, tool) => isExposed(deps.current().policy, server, tool),
       mustYield: budget.isUsedUp,
       mayRead: (session, file) => mayRead(deps, session, file),
-      change: (session, change, mustAsk) => evaluateChange(deps, session, change, mustAsk),
+      reviewChange: (session, change, mustAsk) => evaluateChange(deps, session, change, mustAsk),
       changeAnswered: (session, change, isAllowed) => changeAnswered(deps, session, change, isAllowed),
-      byUser: (session, act, file, where) => byUser(deps, session, act, file, where),
-      runByUser: (session, command) => runByUser(deps, session, command),
+      fileActionByUser: (session, act, file, where) => fileActionByUser(deps, session, act, file, where),
+      commandByUser: (session, command) => commandByUser(deps, session, command),
       hostToolCall: (session, request, signal) => hostToolCall(deps, session, request, signal),
       bridgedCall: (session, call, signal) => bridgedCall(deps, session, call, signal),
-      connection: (agent, session, connecting, signal) => connection(deps, agent, session, connecting, signal),
+      networkConnection: (agent, session, connecting, signal) => networkConnection(deps, agent, session, connecting, signal),
       tokenRefused: (why) => recordRefusedToken(deps, why),
       turnEnding(session) {
         if (session.enforcement) endTurn(deps, session);

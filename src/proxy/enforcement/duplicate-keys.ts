@@ -13,7 +13,7 @@ const IDENTIFYING_KEYS = ['sessionUpdate', 'toolCallId'];
 const KEYS = ['update', ...IDENTIFYING_KEYS].map((key) => `"${key}"`);
 
 /** Why the kind, the call or the mode of an update is ambiguous. Other ambiguities of a tool call only mean that nothing is known of it. */
-export function duplicateKeyUpdates(kind: string | undefined, frame: Frame): string | undefined {
+export function ambiguousUpdate(kind: string | undefined, frame: Frame): string | undefined {
   return factOf(frame, keyTwice) ?? (OF_MODES.has(kind) ? doubtOf(frame) : undefined);
 }
 

@@ -4,7 +4,7 @@ import type { Action } from '../../policy/actions/action.ts';
 import { list, mergeToolCall, type ToolCall } from '../../policy/actions/tool-call.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { Session } from '../sessions/session.ts';
-import type { PendingAction } from './evaluate.ts';
+import type { Evaluation } from './evaluate.ts';
 import { DecidedActions, Grants } from './grants.ts';
 import type { KnownChoice } from './modes/mode-status.ts';
 import type { WaitingRequests } from './surfaces/files-and-terminals.ts';
@@ -12,8 +12,8 @@ import type { WaitingRequests } from './surfaces/files-and-terminals.ts';
 /** What the user of one session has to be told, and has been told in this turn. */
 class Reports {
   /** Unasked actions that are not yet in the audit log, and those that the user has not been told about. */
-  unrecorded: PendingAction[] = [];
-  untold: PendingAction[] = [];
+  unrecorded: Evaluation[] = [];
+  unreported: Evaluation[] = [];
   stopTimer: (() => void) | undefined = undefined;
   readonly refusals = new Set<string>();
 }
@@ -111,7 +111,7 @@ class KnownCalls {
     return this.#calls.get(toolCallId);
   }
   /** The agent asks permission for the call, perhaps before it has described it. */
-  asked(toolCallId: string): KnownCall {
+  permissionRequested(toolCallId: string): KnownCall {
     if (this.#calls.get(toolCallId)?.end !== undefined) this.forget(toolCallId);
     return this.#entry(toolCallId, 0);
   }

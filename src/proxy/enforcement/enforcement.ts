@@ -1,5 +1,6 @@
 // Enforcement of a policy as the rest of the proxy sees it. The implementation loads the policy engine and its parsers, so it is imported only
 // when there is a policy.
+import { OPENS_SESSION } from '../../acp/methods.ts';
 import type { ProxyError } from '../../errors.ts';
 import type { GateVerdict, ToolRequest } from '../../mcp/server/gate.ts';
 import type { Action } from '../../policy/actions/action.ts';
@@ -13,14 +14,15 @@ import type { Agent, Call } from '../agents/agent.ts';
 import type { Clock } from '../context.ts';
 import type { AgentRequest, AgentRequests } from '../requests/agent-requests.ts';
 import type { Session } from '../sessions/session.ts';
-import type { Connecting, Place } from './surfaces/host-tools.ts';
+import type { Connecting } from './surfaces/network.ts';
+import type { UserPage } from './surfaces/user-actions.ts';
 
 /** The policy's decision about a request that is put to the user. The text of the request is the agent's. */
 export type Evaluated = {
-  readonly asked: Action;
+  readonly action: Action;
   readonly decision: Decision;
   /** The policy asks, not the agent. */
-  readonly isOurs: boolean;
+  readonly isFromPolicy: boolean;
 };
 
 /** Passes a request on to the client, as without a policy; undefined when it was answered on the way. */
@@ -67,7 +69,7 @@ export type Enforcement = {
   /** Whether to drop an update: the client may read it differently than the policy. */
   refusesUpdate(session: Session, kind: string | undefined, frame: Frame): boolean;
   /** Whether a reader could take the frame for several. */
-  refusesReturn(frame: Frame): boolean;
+  refusesCarriageReturn(frame: Frame): boolean;
   /** The agent withdraws a request that waits behind another one; false when none does. */
   withdrawWaiting(agent: Agent, idText: string): boolean;
   /** A session that the agent named early is this one: requests that wait there keep their order with those of this one. */
@@ -77,9 +79,9 @@ export type Enforcement = {
   /** The agent reports its mode. */
   modeUpdate(session: Session, frame: Frame): void;
   /** An agent's answer to one of `NARROWED`: removes refused modes before the client sees it. */
-  answer(agent: Agent, call: Call, answer: Frame, then: (answer: Frame) => void): void;
+  narrowAnswer(agent: Agent, call: Call, answer: Frame, then: (answer: Frame) => void): void;
   /** The same for an update that lists options. */
-  narrowed(session: Session, frame: Frame): Frame;
+  narrowUpdate(session: Session, frame: Frame): Frame;
   /** Why the client may not set this mode or option. */
   refusesChange(method: string, session: Session | undefined, frame: Frame): ProxyError | undefined;
   /** Asks the user about a change after which the agent may act without asking; false if there is nothing to ask. Calls back with the frame. */
@@ -91,11 +93,11 @@ export type Enforcement = {
   /** Whether a search may read a file without asking. */
   mayRead(session: Session, file: string): boolean;
   /** The user reads or edits a file of a session on a page: only a rule that denies it stops that. */
-  byUser(session: Session, act: 'read' | 'edit', file: string, where?: Place): GateVerdict;
+  fileActionByUser(session: Session, act: 'read' | 'edit', file: string, where?: UserPage): GateVerdict;
   /** The same for a command that the user runs in a session's directories. */
-  runByUser(session: Session, command: TerminalRequest): GateVerdict;
+  commandByUser(session: Session, command: TerminalRequest): GateVerdict;
   /** A change that waits in a session's layer, at the end of a turn. `mustAsk`: an allow is not enough. */
-  change(session: Session, change: Change, mustAsk: boolean): { readonly verdict: Verdict; readonly why: string };
+  reviewChange(session: Session, change: Change, mustAsk: boolean): { readonly verdict: Verdict; readonly why: string };
   /** The user decided about it. False: the policy denies it by now. */
   changeAnswered(session: Session, change: Change, isAllowed: boolean): boolean;
   /** A call of a host tool, before it runs. Once `signal` is aborted, nobody is asked about it. */
@@ -103,7 +105,7 @@ export type Enforcement = {
   /** A call of a tool of the client's own server, through a bridge. */
   bridgedCall(session: Session, call: BridgedCall, signal: AbortSignal): Promise<GateVerdict>;
   /** A contained agent connects to a host. Undefined: allowed; otherwise the reason. */
-  connection(agent: Agent, session: Session | undefined, connecting: Connecting, signal: AbortSignal): Promise<string | undefined>;
+  networkConnection(agent: Agent, session: Session | undefined, connecting: Connecting, signal: AbortSignal): Promise<string | undefined>;
   /** A program presented an invalid token for the tools of a session. */
   tokenRefused(why: string): void;
   /** A turn of the session ends; its answer has not been sent yet. */
@@ -116,10 +118,4 @@ export type Enforcement = {
 };
 
 /** Requests whose answers list modes. */
-export const NARROWED: ReadonlySet<string> = new Set([
-  'session/new',
-  'session/load',
-  'session/resume',
-  'session/fork',
-  'session/set_config_option',
-]);
+export const NARROWED: ReadonlySet<string> = new Set([...OPENS_SESSION, 'session/set_config_option']);

@@ -48,11 +48,11 @@ export type CurrentPolicy = {
   readonly withAnswers: (answers: readonly RememberedAnswer[]) => Policy;
 };
 
-export type PendingAction = {
+export type Evaluation = {
   readonly agent: Agent;
   readonly session: Session | undefined;
   readonly surface: string;
-  readonly asked: Action;
+  readonly action: Action;
   readonly decision: Decision;
   readonly verdict: Verdict;
   readonly by: AnsweredBy;
@@ -64,25 +64,25 @@ export type PendingAction = {
 };
 
 /** For an action that waits for an answer: releases the chunk that the request came in. */
-export function kept(action: PendingAction): PendingAction {
-  return { ...action, request: Buffer.from(action.request) };
+export function detached(evaluation: Evaluation): Evaluation {
+  return { ...evaluation, request: Buffer.from(evaluation.request) };
 }
 
 export type About = { readonly agent: Agent; readonly session: Session | undefined; readonly surface: string };
 
-export function evaluate(deps: EnforcementDeps, about: About, request: Buffer | string, ask: (place: Place) => Action): PendingAction {
+export function evaluate(deps: EnforcementDeps, about: About, request: Buffer | string, ask: (place: Place) => Action): Evaluation {
   deps.startWork();
   const { hash, bundle, withAnswers } = deps.current();
   const sinceMs = deps.host.clock.monotonicMs();
-  const asked = ask(placeFor(deps, about));
-  const answers = deps.remembered.answersFor({ cwd: asked.cwd, session: asked.session, policy: hash });
-  const decision = decide(withAnswers(answers), asked);
+  const action = ask(placeFor(deps, about));
+  const answers = deps.remembered.answersFor({ cwd: action.cwd, session: action.session, policy: hash });
+  const decision = decide(withAnswers(answers), action);
   const by = decision.layer === 'remembered' ? 'memory' : 'policy';
-  return { ...about, asked, decision, verdict: decision.verdict, by, request, policyHash: hash, bundle, sinceMs };
+  return { ...about, action, decision, verdict: decision.verdict, by, request, policyHash: hash, bundle, sinceMs };
 }
 
 /** For a session whose directory is unknown: no path lies there, so no rule about `$cwd` matches. */
-export const NOWHERE = '/dev/null/nowhere';
+export const UNKNOWN_CWD = '/dev/null/nowhere';
 
 export function placeFor(deps: EnforcementDeps, { agent, session }: About): Place {
   const { agentInfo } = agent.handshake?.result ?? {};
@@ -90,7 +90,7 @@ export function placeFor(deps: EnforcementDeps, { agent, session }: About): Plac
     agent: agent.name,
     family: familyOf(agent.name, agentInfo?.name, agent.spec.command),
     session: session?.publicId,
-    cwd: (session && stateOf(session).root(session.cwd, deps.canonical)) ?? NOWHERE,
+    cwd: (session && stateOf(session).root(session.cwd, deps.canonical)) ?? UNKNOWN_CWD,
     home: deps.home,
     interactive: deps.isInteractive,
     canonical: deps.canonical,
@@ -101,10 +101,10 @@ export function placeFor(deps: EnforcementDeps, { agent, session }: About): Plac
 
 /** A request that cannot be read well enough to be evaluated. */
 export function recordUnread(deps: EnforcementDeps, about: About, request: Buffer | string, why: string): void {
-  const action = evaluate(deps, about, request, (place) => toolAction(place, 'other', 'unread'));
+  const evaluation = evaluate(deps, about, request, (place) => toolAction(place, 'other', 'unread'));
   record(
     deps,
-    { ...action, decision: { ...action.decision, why, rule: undefined } },
+    { ...evaluation, decision: { ...evaluation.decision, why, rule: undefined } },
     deps.isObserving ? 'passed' : 'refused',
     'policy',
     'deny',
@@ -112,19 +112,19 @@ export function recordUnread(deps: EnforcementDeps, about: About, request: Buffe
 }
 
 /** The user consents, but the policy denies it by now. */
-export function recordLate(deps: EnforcementDeps, action: PendingAction, why: string): void {
-  record(deps, { ...action, decision: { ...action.decision, why } }, 'refused', 'policy', 'deny');
+export function recordLate(deps: EnforcementDeps, evaluation: Evaluation, why: string): void {
+  record(deps, { ...evaluation, decision: { ...evaluation.decision, why } }, 'refused', 'policy', 'deny');
 }
 
 /** Writes the audit line; false when that fails: then nothing may be allowed without asking. */
 export function record(
   deps: EnforcementDeps,
-  action: PendingAction,
+  evaluation: Evaluation,
   option: string,
-  by: AnsweredBy = action.by,
-  verdict: Verdict = action.verdict,
+  by: AnsweredBy = evaluation.by,
+  verdict: Verdict = evaluation.verdict,
 ): boolean {
-  return write(deps, action, { option, by, verdict }).isWritten;
+  return write(deps, evaluation, { option, by, verdict }).isWritten;
 }
 
 /** The surface of actions that the agent took without asking: nothing prevents them any more. */
@@ -153,18 +153,18 @@ function outcomeOf(isObserving: boolean, surface: string, { by, verdict, answer,
 }
 
 /** The same, and returns the number of the line. */
-export function write(deps: EnforcementDeps, action: PendingAction, outcome: Outcome): Written {
+export function write(deps: EnforcementDeps, evaluation: Evaluation, outcome: Outcome): Written {
   const { option, by, verdict, answerIn, answer, summary, count } = outcome;
-  const { agent, session, surface, asked, decision, request, policyHash, bundle, sinceMs } = action;
+  const { agent, session, surface, action, decision, request, policyHash, bundle, sinceMs } = evaluation;
   if (session?.enforcement && session.enforcement.reports.unrecorded.length > 0) recordUnasked(deps, session);
   return deps.audit.record({
     agent: agent.name,
     session: session?.publicId,
     method: surface,
     request,
-    summary: summary ?? summaryOf(asked),
+    summary: summary ?? summaryOf(action),
     count,
-    evidence: asked.evidence,
+    evidence: action.evidence,
     verdict,
     why: decision.why,
     rule: decision.rule,
@@ -183,8 +183,8 @@ export function write(deps: EnforcementDeps, action: PendingAction, outcome: Out
 
 const MAX_NAMED = 10;
 
-export function namesOf(actions: readonly PendingAction[]): string {
-  const all = [...new Set(actions.map(({ asked }) => summaryOf(asked)))];
+export function namesOf(actions: readonly Evaluation[]): string {
+  const all = [...new Set(actions.map(({ action }) => summaryOf(action)))];
   const more = all.length - MAX_NAMED;
   return `${all.slice(0, MAX_NAMED).join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
 }
@@ -211,7 +211,7 @@ export function recordRefusedToken(deps: EnforcementDeps, why: string): void {
 }
 
 /** A request from an agent that the policy covers. */
-export type Asking = {
+export type IncomingRequest = {
   readonly agent: Agent;
   readonly session: Session | undefined;
   readonly frame: Frame;
@@ -222,11 +222,11 @@ export type Asking = {
 
 export type Params = Readonly<Record<string, unknown>>;
 
-export const paramsOf = ({ params }: Asking): Params => fields(params);
+export const paramsOf = ({ params }: IncomingRequest): Params => fields(params);
 
-export const surfaceOf = ({ agent, session, frame }: Asking) => ({ agent, session, surface: frame.method as string });
+export const surfaceOf = ({ agent, session, frame }: IncomingRequest) => ({ agent, session, surface: frame.method as string });
 
 /** The request as it came, for the record. */
-export const textOf = ({ frame }: Asking): Buffer => frame.bytes.subarray(frame.start, frame.end);
+export const textOf = ({ frame }: IncomingRequest): Buffer => frame.bytes.subarray(frame.start, frame.end);
 
-export const idOf = ({ frame }: Asking): string => idTextOf(frame);
+export const idOf = ({ frame }: IncomingRequest): string => idTextOf(frame);

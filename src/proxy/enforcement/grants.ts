@@ -7,7 +7,7 @@ import type { Agent } from '../agents/agent.ts';
 import type { AgentConnection } from '../agents/agent-connection.ts';
 import type { ClientRequest } from '../boundary.ts';
 import type { Session } from '../sessions/session.ts';
-import type { PendingAction } from './evaluate.ts';
+import type { Evaluation } from './evaluate.ts';
 
 /** More than an agent has requested and not yet done. */
 const MAX_GRANTS = 64;
@@ -33,7 +33,7 @@ type Held = {
 };
 
 /** The only turn that the agent can be working on; undefined when there is none, when it was cancelled, or when there are several. */
-export function turnOf({ turns }: Pick<Session, 'turns'>): ClientRequest | undefined {
+export function currentTurn({ turns }: Pick<Session, 'turns'>): ClientRequest | undefined {
   const [turn, another] = turns;
   return another === undefined && !turn?.isCancelled ? turn : undefined;
 }
@@ -42,16 +42,16 @@ export function turnOf({ turns }: Pick<Session, 'turns'>): ClientRequest | undef
 export class Grants {
   #all: readonly Held[] = [];
 
-  give(action: PendingAction, { grants, toolCallId, turn }: Given, consent: Consent): void {
-    const { session, agent, policyHash } = action;
-    if (!session || turnOf(session) !== turn) return;
+  give(evaluation: Evaluation, { grants, toolCallId, turn }: Given, consent: Consent): void {
+    const { session, agent, policyHash } = evaluation;
+    if (!session || currentTurn(session) !== turn) return;
     const given = grants.map((grant) => ({ grant, toolCallId, turn, agent, connection: agent.connection, policyHash, consent }));
-    this.#all = [...this.#valid(action), ...given].slice(-MAX_GRANTS);
+    this.#all = [...this.#valid(evaluation), ...given].slice(-MAX_GRANTS);
   }
   /** Uses up the grant that covers `use`, and returns the consent behind it. */
-  take(action: PendingAction, use: Grant | undefined): Consent | undefined {
+  take(evaluation: Evaluation, use: Grant | undefined): Consent | undefined {
     if (!use || this.#all.length === 0) return undefined;
-    const valid = this.#valid(action);
+    const valid = this.#valid(evaluation);
     const found = valid.find(({ grant }) => covers(grant, use));
     this.#all = valid.filter((held) => held !== found);
     return found?.consent;
@@ -61,8 +61,8 @@ export class Grants {
     if (this.#all.length > 0) this.#all = this.#all.filter((held) => held.toolCallId !== toolCallId);
   }
   /** Grants end with their turn, with the agent's connection and with a change of the policy. */
-  #valid({ session, agent, policyHash }: PendingAction): readonly Held[] {
-    const turn = session && turnOf(session);
+  #valid({ session, agent, policyHash }: Evaluation): readonly Held[] {
+    const turn = session && currentTurn(session);
     if (!turn) return [];
     return this.#all.filter(
       (held) => held.turn === turn && held.agent === agent && held.connection === agent.connection && held.policyHash === policyHash,
@@ -77,12 +77,12 @@ export class DecidedActions {
   #all: readonly Decided[] = [];
 
   note(session: Pick<Session, 'turns'>, action: Action, isAllowed: boolean): void {
-    const turn = turnOf(session);
+    const turn = currentTurn(session);
     this.#all = [...this.#all.filter((decided) => decided.turn === turn), { action, isAllowed, turn }].slice(-MAX_GRANTS);
   }
   /** Uses up the decision about what the tool call did; undefined if there is none. */
   take(session: Pick<Session, 'turns'>, done: Action, hasTerminal: boolean): 'allow' | 'deny' | undefined {
-    const turn = turnOf(session);
+    const turn = currentTurn(session);
     const found = decisionsOn(
       done,
       this.#all.filter((decided) => decided.turn === turn),

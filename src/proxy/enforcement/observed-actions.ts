@@ -13,7 +13,7 @@ import { memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Session } from '../sessions/session.ts';
 import { type KnownCall, type Requested, stateOf } from './enforcement-state.ts';
-import { type EnforcementDeps, evaluate, kept, OBSERVED, type PendingAction, record } from './evaluate.ts';
+import { detached, type EnforcementDeps, type Evaluation, evaluate, OBSERVED, record } from './evaluate.ts';
 import { explainRefusal, noteUnasked } from './reports.ts';
 
 const OVER = new Set(['completed', 'failed']);
@@ -57,26 +57,26 @@ function evaluateCall(deps: EnforcementDeps, session: Session, known: KnownCall,
   const call = mergeToolCall(known.requested?.call, known.call);
   // An update about a call that was never described, or is forgotten: there is nothing to say about it.
   if (!known.requested && isBlank(call)) return;
-  const action = evaluate(deps, about, request, (place) => toolCallAction(place, call));
-  const { asked, verdict, decision } = action;
+  const evaluation = evaluate(deps, about, request, (place) => toolCallAction(place, call));
+  const { action, verdict, decision } = evaluation;
   const hasTerminal = list(known.call.content).some((entry) => fields(entry).type === 'terminal');
-  const elsewhere = stateOf(session).decided.take(session, asked, hasTerminal);
+  const elsewhere = stateOf(session).decided.take(session, action, hasTerminal);
   const { requested } = known;
-  const isBeyond = requested !== undefined && goesBeyond(asked, requested.action);
+  const isBeyond = requested !== undefined && goesBeyond(action, requested.action);
   const answer = elsewhere ?? (isBeyond ? undefined : requested?.answer);
   if (answer === 'allow' || answer === 'passed') return;
   // Thinking changes nothing, and no agent asks permission for it.
-  if (isThought(asked) && decision.rule === undefined) return;
+  if (isThought(action) && decision.rule === undefined) return;
   // Our own server asked, or refused, before it did anything.
-  if (session.usedServers?.attachment?.read(call)) return;
+  if (session.usedServers?.attachment?.toolIn(call)) return;
   const isViolation = verdict === 'deny' || answer === 'deny';
-  if (!isViolation && (verdict !== 'ask' || isAllowedByTitle(deps, action, call.title))) return;
-  const summary = summaryOf(asked);
-  const what = `${accusation(answer, requested !== undefined, isViolation)}: ${summary}`;
+  if (!isViolation && (verdict !== 'ask' || isAllowedByTitle(deps, evaluation, call.title))) return;
+  const summary = summaryOf(action);
+  const what = `${describeViolation(answer, requested !== undefined, isViolation)}: ${summary}`;
   if (known.reported === what) return;
   known.reported = what;
-  if (isViolation) violation(deps, { ...action, verdict: 'deny' }, session, what);
-  else noteUnasked(deps, session, kept(action));
+  if (isViolation) violation(deps, { ...evaluation, verdict: 'deny' }, session, what);
+  else noteUnasked(deps, session, detached(evaluation));
 }
 
 /** Also without anything that tells what about, such as the reviews that codex makes of its own actions. */
@@ -90,13 +90,13 @@ const isBlank = ({ name, title, kind, rawInput, locations, content }: ToolCall):
  * Agents that show a command only in the title (gemini) must ask, as a title allows nothing. But a command that the policy allows is not
  * one that it asks about.
  */
-function isAllowedByTitle(deps: EnforcementDeps, { asked, decision, request, ...about }: PendingAction, title: unknown): boolean {
-  if (asked.kind !== 'execute' || asked.evidence !== 'title' || decision.rule !== undefined || typeof title !== 'string') return false;
+function isAllowedByTitle(deps: EnforcementDeps, { action, decision, request, ...about }: Evaluation, title: unknown): boolean {
+  if (action.kind !== 'execute' || action.evidence !== 'title' || decision.rule !== undefined || typeof title !== 'string') return false;
   const line = title.replace(/^`+|`+$/g, '');
   return evaluate(deps, about, request, (place) => commandAction(place, line)).verdict === 'allow';
 }
 
-function accusation(answer: Requested['answer'] | undefined, hasAsked: boolean, isViolation: boolean): string {
+function describeViolation(answer: Requested['answer'] | undefined, hasAsked: boolean, isViolation: boolean): string {
   if (answer === 'deny') return 'did what it was refused';
   const what = isViolation ? 'did what the policy denies' : 'did what the policy asks about';
   if (answer === 'none') return `${what}, without waiting for an answer`;
@@ -104,10 +104,10 @@ function accusation(answer: Requested['answer'] | undefined, hasAsked: boolean, 
 }
 
 /** Responds as the policy says. Killing the agent fails its turn and ends its other sessions too. */
-export function violation(deps: EnforcementDeps, action: PendingAction, session: Session, what: string): void {
-  const { agent, decision } = action;
+export function violation(deps: EnforcementDeps, evaluation: Evaluation, session: Session, what: string): void {
+  const { agent, decision } = evaluation;
   const response = onViolation(deps.current().policy, agent.name);
-  record(deps, action, deps.isObserving ? 'log' : response);
+  record(deps, evaluation, deps.isObserving ? 'log' : response);
   if (deps.isObserving || response === 'log') return;
   const consequence = response === 'cancel' ? ' The turn was cancelled.' : response === 'kill' ? ' The agent was ended.' : '';
   deps.host.report(`agent "${agent.name}" ${what} (${decision.why}).${consequence}`);

@@ -8,7 +8,7 @@ import { onViolation } from '../../policy/rules/settings.ts';
 import type { Session } from '../sessions/session.ts';
 import type { Shown } from './ask-user.ts';
 import { type KnownCall, stateOf } from './enforcement-state.ts';
-import { type EnforcementDeps, namesOf, type PendingAction, recordUnasked } from './evaluate.ts';
+import { type EnforcementDeps, type Evaluation, namesOf, recordUnasked } from './evaluate.ts';
 
 /** Unasked actions closer together than this are one message and one audit line. */
 const IN_A_ROW_MS = 2000;
@@ -17,10 +17,10 @@ const MAX_IN_A_ROW = 100;
 const MAX_REFUSALS = 100;
 
 /** The agent has done, without asking, what the policy would have asked about. */
-export function noteUnasked(deps: EnforcementDeps, session: Session, action: PendingAction): void {
+export function noteUnasked(deps: EnforcementDeps, session: Session, evaluation: Evaluation): void {
   const { reports } = stateOf(session);
-  reports.unrecorded.push(action);
-  reports.untold.push({ ...action, request: '' });
+  reports.unrecorded.push(evaluation);
+  reports.unreported.push({ ...evaluation, request: '' });
   if (reports.unrecorded.length >= MAX_IN_A_ROW) reportUnasked(deps, session);
   reports.stopTimer?.();
   reports.stopTimer = deps.host.clock.after(IN_A_ROW_MS, () => reportUnasked(deps, session));
@@ -32,14 +32,14 @@ export function reportUnasked(deps: EnforcementDeps, session: Session): void {
   reports.stopTimer?.();
   reports.stopTimer = undefined;
   recordUnasked(deps, session);
-  const { untold } = reports;
-  const [first] = untold;
-  reports.untold = [];
+  const { unreported } = reports;
+  const [first] = unreported;
+  reports.unreported = [];
   const { agent } = session;
   if (!first || deps.isObserving || !isAtClient(session) || onViolation(deps.current().policy, agent.name) === 'log') return;
-  const why = new Set(untold.map(({ decision }) => decision.why));
+  const why = new Set(unreported.map(({ decision }) => decision.why));
   const title = `${agent.title} did without asking what the policy asks about`;
-  const text = `${namesOf(untold)} (${why.size === 1 ? first.decision.why : 'by several rules'}).`;
+  const text = `${namesOf(unreported)} (${why.size === 1 ? first.decision.why : 'by several rules'}).`;
   deps.host.report(`agent "${agent.name}" did without asking what the policy asks about: ${text}`);
   deps.host.warn(session, title, text);
 }
@@ -64,12 +64,12 @@ type Refused = {
  * Tells the user that the policy refused something: agents say that the user did, or nothing. Where the client has no notices, the line is
  * in the tool call: in the agent's own, once that has ended, or in one of the proxy's.
  */
-export function reportRefusal(deps: EnforcementDeps, action: PendingAction, { by = action.by, shown, call }: Refused = {}): void {
-  const { session, agent, asked } = action;
+export function reportRefusal(deps: EnforcementDeps, evaluation: Evaluation, { by = evaluation.by, shown, call }: Refused = {}): void {
+  const { session, agent, action } = evaluation;
   if (!session || deps.isObserving || !isAtClient(session)) return;
   const { reports } = stateOf(session);
-  const summary = summaryOf(asked);
-  const why = reasonOf(action, by);
+  const summary = summaryOf(action);
+  const why = reasonOf(evaluation, by);
   const line = `${summary}: ${why}`;
   if (reports.refusals.has(line) || reports.refusals.size >= MAX_REFUSALS) return;
   reports.refusals.add(line);
@@ -83,7 +83,14 @@ export function reportRefusal(deps: EnforcementDeps, action: PendingAction, { by
   }
   const { title = summary, kind = 'other' } = shown ?? {};
   const toolCallId = call?.id ?? `switchboard-${randomUUID()}`;
-  deps.host.update(session.publicId, { sessionUpdate: 'tool_call', toolCallId, title, kind, status: 'failed', content: [words(text)] });
+  deps.host.update(session.publicId, {
+    sessionUpdate: 'tool_call',
+    toolCallId,
+    title,
+    kind,
+    status: 'failed',
+    content: [textContent(text)],
+  });
 }
 
 /** Adds the line to a call that its agent has ended in words of its own, which stay. */
@@ -98,30 +105,35 @@ export function explainRefusal(
   const text = known.refusal;
   known.refusal = undefined;
   if (text === undefined || !isAtClient(session)) return;
-  const update = { sessionUpdate: 'tool_call_update', toolCallId, ...(status && { status }), content: [...list(content), words(text)] };
+  const update = {
+    sessionUpdate: 'tool_call_update',
+    toolCallId,
+    ...(status && { status }),
+    content: [...list(content), textContent(text)],
+  };
   deps.host.update(session.publicId, update);
 }
 
 /** The client knows the session, and has not left it. */
 const isAtClient = ({ isDiscovered, isClosed }: Session): boolean => !isDiscovered && !isClosed;
 
-const words = (text: string): object => ({ type: 'content', content: { type: 'text', text } });
+const textContent = (text: string): object => ({ type: 'content', content: { type: 'text', text } });
 
-function reasonOf({ asked, decision }: PendingAction, by: AnsweredBy): string {
+function reasonOf({ action, decision }: Evaluation, by: AnsweredBy): string {
   const { why, rule } = decision;
   if (by === 'timeout') return 'Nobody answered in time.';
   if (by === 'memory') return 'You rejected it for good before. To undo that: switchboard policy remembered --revoke ID.';
   const reason = `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
   if (rule?.verdict === 'deny') return `${reason} To allow it, change that rule.`;
-  if (asked.isUnreadable) return reason;
-  const proposed = proposeRule(asked);
+  if (action.isUnreadable) return reason;
+  const proposed = proposeRule(action);
   return 'cannot' in proposed
     ? `${reason} No rule can allow it: ${proposed.cannot}.`
-    : `${reason} To allow it, add under allow: ${written(proposed)}`;
+    : `${reason} To allow it, add under allow: ${ruleText(proposed)}`;
 }
 
 /** In the short form where there is one. */
-function written({ action, agent: _, ...conditions }: Exclude<ReturnType<typeof proposeRule>, { cannot: string }>): string {
+function ruleText({ action, agent: _, ...conditions }: Exclude<ReturnType<typeof proposeRule>, { cannot: string }>): string {
   const { command, path, host, mcp, cwd: __, ...others } = conditions;
   const object = command ?? path ?? host ?? mcp;
   if (Object.keys(others).length === 0 && typeof object === 'string') return `${action}(${object})`;

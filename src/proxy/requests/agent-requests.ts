@@ -22,7 +22,7 @@ export type AgentRequest = {
   readonly agent: Agent;
   readonly session: Session | undefined;
   /** The session's public id at the time of the request. */
-  readonly askedIn: string | undefined;
+  readonly sessionIdAtRequest: string | undefined;
   /** Sees the client's answer first; `true` when it has answered the agent itself. */
   readonly onAnswer: ((answer: Frame) => boolean) | undefined;
   /** Answers the agent when the turn is cancelled; without it a permission request or elicitation gets the protocol's own answer. */
@@ -143,7 +143,7 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
       method,
       agent,
       session,
-      askedIn,
+      sessionIdAtRequest: askedIn,
       onAnswer,
       onCancel,
       onClosed,
@@ -180,7 +180,7 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
   function withdraw(request: Open): void {
     if (!close(request)) return;
     notifyWithdrawn(request.key);
-    if (request.method === 'terminal/create') expectTerminal(request.key, request.askedIn);
+    if (request.method === 'terminal/create') expectTerminal(request.key, request.sessionIdAtRequest);
   }
   /** The client may have created the terminal before it hears of the withdrawal. */
   function expectTerminal(key: string, sessionId: string | undefined): void {
@@ -225,7 +225,7 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
       return wasSent(key);
     }
     const { session, agent, idText, method } = request;
-    session?.stallWatch?.heard(); // restarts the stall timer
+    session?.stallWatch?.noteActivity(); // restarts the stall timer
     if (request.onAnswer?.(frame)) return true;
     if (frame.outcome === 'unclear') refuse(request, failure('ANSWER_UNCLEAR', ['the editor', method]));
     else agent.answer(frame, idText);
@@ -359,7 +359,7 @@ export function createAgentRequests({ client, counters }: RequestsDeps): AgentRe
       return count;
     },
     isAskedIn(publicId) {
-      for (const { askedIn } of byKey.values()) if (askedIn === publicId) return true;
+      for (const { sessionIdAtRequest: askedIn } of byKey.values()) if (askedIn === publicId) return true;
       return false;
     },
     takeOver(discovered, session) {

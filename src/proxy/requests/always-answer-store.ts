@@ -11,7 +11,7 @@ import { createRemembered, hashKey } from '../../store/remembered-answers.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
 import type { Session } from '../sessions/session.ts';
 
-export type AlwaysStore = {
+export type AlwaysStoreOptions = {
   readonly stateDir: string;
   readonly redact: (text: string) => string;
   readonly onProblem: (error: unknown) => void;
@@ -26,7 +26,7 @@ type Recalled = {
   readonly isFirst: boolean;
 };
 
-export type AlwaysMemory = {
+export type AlwaysAnswerStore = {
   recall(session: Session, params: unknown): Recalled | undefined;
   /** Keeps the answer if it is an "always" about a request that is understood. */
   keep(session: Session, params: unknown, result: unknown): void;
@@ -40,7 +40,7 @@ export type AlwaysMemory = {
 /** In place of the hash of a policy: answers that were given without one do not apply under one. */
 const NO_POLICY = 'none';
 
-export function createAlwaysMemory({ stateDir, redact, onProblem }: AlwaysStore): AlwaysMemory {
+export function createAlwaysAnswerStore({ stateDir, redact, onProblem }: AlwaysStoreOptions): AlwaysAnswerStore {
   const remembered = createRemembered(stateDir, { redact, onProblem });
   const used = new Set<string>();
 

@@ -6,25 +6,25 @@ import type { Agent } from '../agents/agent.ts';
 import type { Parts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 import { notifyInSession } from '../turns/notify-in-session.ts';
-import type { AlwaysMemory, AlwaysStore } from './always-answer-store.ts';
+import type { AlwaysAnswerStore, AlwaysStoreOptions } from './always-answer-store.ts';
 
-export class Always {
-  readonly #store: AlwaysStore;
+export class AlwaysAnswers {
+  readonly #store: AlwaysStoreOptions;
   /** Loaded with the first answer: most connections never need the analysis of commands. */
-  #memory: AlwaysMemory | undefined;
+  #memory: AlwaysAnswerStore | undefined;
 
-  constructor(store: AlwaysStore) {
+  constructor(store: AlwaysStoreOptions) {
     this.#store = store;
   }
-  async load(): Promise<AlwaysMemory> {
+  async load(): Promise<AlwaysAnswerStore> {
     if (!this.#memory) {
-      const { createAlwaysMemory } = await import('./always-answer-store.ts');
+      const { createAlwaysAnswerStore: createAlwaysMemory } = await import('./always-answer-store.ts');
       this.#memory ??= createAlwaysMemory(this.#store);
     }
     return this.#memory;
   }
   /** Undefined before the first answer with "always". */
-  get memory(): AlwaysMemory | undefined {
+  get store(): AlwaysAnswerStore | undefined {
     return this.#memory;
   }
 }
@@ -36,7 +36,7 @@ function isOn({ context, pool }: Parts<'context' | 'pool'>, agent: Agent): boole
 
 /** The result that answers the agent as the user did before; undefined if the user has to be asked. */
 export function recalledAnswer(proxy: Parts<'context' | 'pool' | 'client'>, session: Session, frame: Frame): string | undefined {
-  const memory = proxy.context.always?.memory;
+  const memory = proxy.context.always?.store;
   if (!memory || !isOn(proxy, session.agent) || session.delegation) return undefined;
   if (![...session.turns].some(({ isCancelled }) => !isCancelled)) return undefined;
   const params = readBody(frame);
@@ -53,7 +53,7 @@ export function recalledAnswer(proxy: Parts<'context' | 'pool' | 'client'>, sess
 const ALWAYS = Buffer.from('_always"');
 
 /** Reads the client's answer to the request; undefined if no answer to it could be kept. */
-export function keepsAlways(proxy: Parts<'context' | 'pool'>, session: Session, frame: Frame): ((answer: Frame) => void) | undefined {
+export function keepIfAlways(proxy: Parts<'context' | 'pool'>, session: Session, frame: Frame): ((answer: Frame) => void) | undefined {
   const { always, report } = proxy.context;
   if (!always || !isOn(proxy, session.agent) || session.delegation) return undefined;
   if (!frame.bytes.subarray(frame.start, frame.end).includes(ALWAYS)) return undefined;

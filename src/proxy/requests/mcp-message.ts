@@ -6,11 +6,10 @@ import { idTextOf } from '../../wire/scanner/large-frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { Parts } from '../parts.ts';
-import { isForBridge, noteForBridge } from '../tools/session-servers.ts';
+import { isForBridge, noteForBridge, requestName } from '../tools/session-servers.ts';
 import type { Put } from './receive-request.ts';
 
-const nameOf = (serverId: string, requestId: string): string => `${JSON.stringify(serverId)}:${requestId}`;
-const requestIdOf = (name: string, serverId: string): string => name.slice(nameOf(serverId, '').length);
+const requestIdOf = (name: string, serverId: string): string => name.slice(requestName(serverId, '').length);
 
 export function mcpMessage(proxy: Parts<'pool' | 'requests'>, agent: Agent, frame: Frame, put: Put): void {
   const serverId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'serverId'));
@@ -19,7 +18,7 @@ export function mcpMessage(proxy: Parts<'pool' | 'requests'>, agent: Agent, fram
   if (serverId === undefined || !named || requestId === undefined) return put([]);
   if (!proxy.pool.single && !agent.mcpServers.has(serverId))
     return agent.fail(idTextOf(frame), failure('MCP_SERVER_UNKNOWN', [serverId], { serverId }));
-  const publicName = proxy.requests.mcpRequests.claim(agent, nameOf(serverId, requestId));
+  const publicName = proxy.requests.mcpRequests.claim(agent, requestName(serverId, requestId));
   const publicId = requestIdOf(publicName, serverId);
   const patches = publicId === requestId ? [] : [{ span: named, text: JSON.stringify(publicId) }];
   put(patches, { onClosed: () => proxy.requests.mcpRequests.release(publicName) });
@@ -34,13 +33,13 @@ export function mcpProgress(proxy: Parts<'context' | 'pool' | 'requests' | 'tool
     return body.ok ? noteForBridge(proxy, serverId, requestId, body.value) : undefined;
   }
   if (proxy.pool.single) return proxy.pool.single.notify(frame, () => []);
-  const owner = proxy.requests.mcpRequests.find(nameOf(serverId, requestId));
+  const owner = proxy.requests.mcpRequests.find(requestName(serverId, requestId));
   if (!owner) {
     proxy.context.counters.strayAnswers++;
     return;
   }
   const native = requestIdOf(owner.name, serverId);
-  owner.agent.notify(frame, (mine) =>
-    native === requestId ? [] : [{ span: memberAt(mine.bytes, mine.body, 'requestId') as Span, text: JSON.stringify(native) }],
+  owner.agent.notify(frame, (sent) =>
+    native === requestId ? [] : [{ span: memberAt(sent.bytes, sent.body, 'requestId') as Span, text: JSON.stringify(native) }],
   );
 }

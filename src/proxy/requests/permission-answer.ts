@@ -5,7 +5,7 @@ import { elements, member, memberAt, stringAt } from '../../wire/json-path.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 
 /** The option ids that a request offers; undefined if they cannot be read. */
-export function offeredIn({ bytes, body }: Frame): ReadonlySet<string> | undefined {
+export function offeredOptions({ bytes, body }: Frame): ReadonlySet<string> | undefined {
   const list = memberAt(bytes, body, 'options');
   if (!list) return undefined;
   const ids = elements(bytes, list.start).map(({ start }) => stringAt(bytes, member(bytes, start, 'optionId')));
@@ -13,7 +13,7 @@ export function offeredIn({ bytes, body }: Frame): ReadonlySet<string> | undefin
 }
 
 /** An error passes: the client could not ask. */
-export function isReadable(answer: Frame, offered: ReadonlySet<string> | undefined): boolean {
+export function isUsableAnswer(answer: Frame, offered: ReadonlySet<string> | undefined): boolean {
   if (answer.outcome !== 'result') return answer.outcome === 'error';
   const result = readBody(answer);
   const { outcome, optionId } = fields(result.ok ? fields(result.value).outcome : undefined);

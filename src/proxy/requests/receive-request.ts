@@ -10,16 +10,16 @@ import type { PassOn } from '../enforcement/enforcement.ts';
 import type { Parts, ProxyParts } from '../parts.ts';
 import { toPublic } from '../rewrite.ts';
 import type { Session } from '../sessions/session.ts';
-import { takenByUs } from '../tools/acp-messages.ts';
-import { asDelegated } from '../tools/delegation-view.ts';
-import { asksForHostTool } from '../tools/report-host-call.ts';
+import { answeredByToolServer } from '../tools/acp-messages.ts';
+import { delegationPatches } from '../tools/delegation-view.ts';
+import { hostToolAnswerReader } from '../tools/report-host-call.ts';
 import { type AgentRequest, CANCELLED_PERMISSION } from './agent-requests.ts';
-import { keepsAlways, recalledAnswer } from './always-answers.ts';
+import { keepIfAlways, recalledAnswer } from './always-answers.ts';
 import { duplicateId } from './duplicate-ids.ts';
 import { elicitation } from './elicitation.ts';
 import { mcpMessage } from './mcp-message.ts';
-import { isReadable, offeredIn } from './permission-answer.ts';
-import { isServedHere, isWithoutServer, serveWorkspace, withdrawServed } from './serve-workspace.ts';
+import { isUsableAnswer, offeredOptions } from './permission-answer.ts';
+import { isServedHere, nobodyServes, serveWorkspace, withdrawServed } from './serve-workspace.ts';
 
 /** Per session: more than a person can attend to, and few enough for the client. */
 const MAX_PERMISSIONS = 32;
@@ -41,17 +41,17 @@ export function receiveRequest(proxy: ProxyParts, agent: Agent, session: Session
   if (before?.isOpen) return agent.fail(idText, failure('ID_IN_USE', [idText]));
   const twice = duplicateId(proxy, frame);
   if (twice !== undefined) return agent.fail(idText, failure('AMBIGUOUS', [twice]));
-  if (isWithoutServer(proxy, frame.method)) return agent.fail(idText, failure('CLIENT_UNSUPPORTED', [frame.method as string]));
-  if (proxy.tools.attachments && takenByUs(proxy, agent, frame)) return;
+  if (nobodyServes(proxy, frame.method)) return agent.fail(idText, failure('CLIENT_UNSUPPORTED', [frame.method as string]));
+  if (proxy.tools.attachments && answeredByToolServer(proxy, agent, frame)) return;
   if (proxy.context.enforcement)
-    proxy.context.enforcement.agentRequest(agent, session, frame, (mine, more) =>
-      passOn(proxy, agent, openBy(agent, session), mine, key, more),
+    proxy.context.enforcement.agentRequest(agent, session, frame, (evaluated, more) =>
+      passOn(proxy, agent, currentSession(agent, session), evaluated, key, more),
     );
   else passOn(proxy, agent, session, frame, key);
 }
 
 /** A session that the agent named early may have been opened while the policy's own request waited. */
-function openBy(agent: Agent, session: Session | undefined): Session | undefined {
+function currentSession(agent: Agent, session: Session | undefined): Session | undefined {
   return session && (agent.sessions.get(session.nativeId) ?? session);
 }
 
@@ -85,7 +85,7 @@ function passOn(
       onClosed: enforcement?.onClosed ?? more?.onClosed ?? (isLimited ? () => stopLimit() : undefined),
       evaluated: enforcement?.about,
     };
-    const ofDelegation = session?.delegation ? asDelegated(session, frame) : [];
+    const ofDelegation = session?.delegation ? delegationPatches(session, frame) : [];
     agentRequest = proxy.requests.put(asked, frame, [
       ...toPublic(session, frame),
       ...ofDelegation,
@@ -143,12 +143,12 @@ function putPermission(
   const idText = idTextOf(frame);
   const recalled = session && recalledAnswer(proxy, session, frame);
   if (recalled !== undefined) return agent.succeed(idText, recalled);
-  const read = asksForHostTool(session, frame);
-  const keep = session && keepsAlways(proxy, session, frame);
-  const offered = offeredIn(frame);
+  const read = hostToolAnswerReader(session, frame);
+  const keep = session && keepIfAlways(proxy, session, frame);
+  const offered = offeredOptions(frame);
   put([], {
     onAnswer(answer) {
-      if (!isReadable(answer, offered)) {
+      if (!isUsableAnswer(answer, offered)) {
         agent.succeed(idText, CANCELLED_PERMISSION);
         return true;
       }

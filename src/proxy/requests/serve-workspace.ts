@@ -19,7 +19,7 @@ export type Serving = {
   readonly idText: string;
   readonly method: string;
   /** Answers it now; the result of the work is then dropped. */
-  readonly answer: (say: () => void) => void;
+  readonly answer: (respond: () => void) => void;
 };
 
 const NOTHING: ReadonlySet<string> = new Set();
@@ -106,7 +106,7 @@ export function isServedHere(
 }
 
 /** Whether nobody answers the method: the client cannot, and our workspace does not. */
-export const isWithoutServer = (proxy: Parts<'pool'>, method: string | undefined): boolean =>
+export const nobodyServes = (proxy: Parts<'pool'>, method: string | undefined): boolean =>
   method !== undefined && proxy.pool.initializeParams?.missing.has(method) === true;
 
 /** `evaluatedPath` is the real path of a file when the policy was evaluated. */
@@ -126,9 +126,9 @@ export function serveWorkspace(
   const serving: Serving = {
     idText,
     method,
-    answer(say) {
+    answer(respond) {
       // A new connection of the agent does not wait for it, nor does an agent that withdrew it.
-      if (session.serving.delete(serving) && agent.connection === connection) say();
+      if (session.serving.delete(serving) && agent.connection === connection) respond();
     },
   };
   session.serving.add(serving);

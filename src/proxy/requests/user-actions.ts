@@ -1,8 +1,9 @@
-// Requests that the user answers in the console instead of the client. The first answer counts, and the client is notified.
+// What the user does in the console or on a page of a web app instead of in the client: answers, cancels, file actions and commands. The first
+// answer to a request counts, and the client is notified.
 import type { GateVerdict } from '../../mcp/server/gate.ts';
 import type { TerminalRequest } from '../../policy/actions/surfaces.ts';
 import { parseLine } from '../../wire/scanner/strict-parse.ts';
-import type { Place } from '../enforcement/surfaces/host-tools.ts';
+import type { UserPage } from '../enforcement/surfaces/user-actions.ts';
 import { resultLine } from '../json-rpc-lines.ts';
 import type { Parts } from '../parts.ts';
 import { cancelTurns } from '../turns/cancel.ts';
@@ -48,16 +49,16 @@ export function actAsUser(
   sessionId: string,
   act: 'read' | 'edit',
   file: string,
-  where?: Place,
+  where?: UserPage,
 ): GateVerdict {
   const session = proxy.registry.get(sessionId);
   if (!session) return { allow: false, reason: 'the session is not open; send a prompt to reopen it' };
-  return proxy.context.enforcement?.byUser(session, act, file, where) ?? { allow: true };
+  return proxy.context.enforcement?.fileActionByUser(session, act, file, where) ?? { allow: true };
 }
 
 /** Likewise a command. */
 export function runAsUser(proxy: Parts<'context' | 'registry'>, sessionId: string, command: TerminalRequest): GateVerdict {
   const session = proxy.registry.get(sessionId);
   if (!session) return { allow: false, reason: 'the session is not open; send a prompt to reopen it' };
-  return proxy.context.enforcement?.runByUser(session, command) ?? { allow: true };
+  return proxy.context.enforcement?.commandByUser(session, command) ?? { allow: true };
 }

@@ -60,7 +60,7 @@ export function setConfigOption(proxy: ProxyParts, request: ClientRequest, sessi
     patches: toNative(session),
     onFail: (error) => proxy.client.fail(request, error),
     onAnswer(answer) {
-      if (session.agent !== agent) return moved(proxy, request, session);
+      if (session.agent !== agent) return failMoved(proxy, request, session);
       if (answer.outcome !== 'result' || !answer.body) return passAnswer(proxy, request, session, answer);
       if (hasOptions(answer)) session.options.readList(answer.bytes, answer.body);
       if (typeof configId === 'string' && (typeof value === 'string' || typeof value === 'boolean'))
@@ -71,7 +71,7 @@ export function setConfigOption(proxy: ProxyParts, request: ClientRequest, sessi
 }
 
 /** The session moved to another agent before the answer came. */
-function moved(proxy: Parts<'client'>, request: ClientRequest, session: Session): void {
+function failMoved(proxy: Parts<'client'>, request: ClientRequest, session: Session): void {
   const data = { agent: session.agent.name, sessionId: session.publicId };
   proxy.client.fail(request, failure('PARAMS', [request.method, `the session has moved to agent "${session.agent.name}" meanwhile`], data));
 }
@@ -99,7 +99,7 @@ function setStandIn(
   agent.request(method, JSON.stringify(params), {
     onFail: (error) => proxy.client.fail(request, error),
     onAnswer(answer) {
-      if (session.agent !== agent) return moved(proxy, request, session);
+      if (session.agent !== agent) return failMoved(proxy, request, session);
       if (answer.outcome === 'error') return proxy.client.pass(request, answer, errorPatches(proxy, session.agent, answer, session));
       if (standsFor === 'mode') session.options.setMode(value);
       else session.options.setModel(value);
@@ -110,7 +110,7 @@ function setStandIn(
 }
 
 /** session/set_mode and set_model: the option that stands in for them follows. */
-export function setTheOldWay(proxy: Parts<'context' | 'pool' | 'client'>, request: ClientRequest, session: Session, frame: Frame): void {
+export function setModeOrModel(proxy: Parts<'context' | 'pool' | 'client'>, request: ClientRequest, session: Session, frame: Frame): void {
   request.session = session;
   if (proxy.pool.single) return forward(proxy, request, session, frame);
   const params = readBody(frame);
@@ -123,7 +123,7 @@ export function setTheOldWay(proxy: Parts<'context' | 'pool' | 'client'>, reques
     patches: toNative(session),
     onFail: (error) => proxy.client.fail(request, error),
     onAnswer(answer) {
-      if (session.agent !== agent) return moved(proxy, request, session);
+      if (session.agent !== agent) return failMoved(proxy, request, session);
       passAnswer(proxy, request, session, answer);
       if (answer.outcome !== 'result') return;
       if (typeof modeId === 'string') modeChanged(proxy, session, modeId);
@@ -136,8 +136,8 @@ export function setTheOldWay(proxy: Parts<'context' | 'pool' | 'client'>, reques
   });
 }
 
-export function agentByCommand(proxy: ProxyParts, request: ClientRequest, session: Session, named: string): void {
-  const say = (text: string) => {
+export function runAgentCommand(proxy: ProxyParts, request: ClientRequest, session: Session, named: string): void {
+  const reply = (text: string) => {
     const content = JSON.stringify({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
     proxy.client.line(updateLine(session.publicId, content));
     proxy.client.succeed(request, '{"stopReason":"end_turn"}');
@@ -145,16 +145,16 @@ export function agentByCommand(proxy: ProxyParts, request: ClientRequest, sessio
   const others = proxy.pool.choice.agents.filter((name) => name !== session.agent.name).join(', ');
   if (named === '') {
     const canChange = !session.agentLocked;
-    return say(
+    return reply(
       `This session's agent is ${session.agent.name}. ${canChange ? `Type /agent NAME to use another: ${others}.` : `Open a new session to use another: ${others}.`}`,
     );
   }
   session.turns.add(request); // a turn like any other, so that a cancel or a close ends it
   changeAgent(proxy, request, session, named, {
-    failed: (error) => say(error.message),
+    failed: (error) => reply(error.message),
     changed() {
       announceOptions(proxy, session);
-      say(`This session's agent is now ${session.agent.name}.`);
+      reply(`This session's agent is now ${session.agent.name}.`);
     },
   });
 }
@@ -174,7 +174,7 @@ function changeAgent(proxy: ProxyParts, request: ClientRequest, session: Session
   if (chosen.name === before.name) return done.changed(); // clients set saved values again, changed or not
   if (session.agentLocked || openParams === undefined)
     return done.failed(failure('AGENT_LOCKED', [before.name, chosen.name], { agent: before.name, sessionId: session.publicId }));
-  const next = proxy.pool.place(chosen, directoriesIn(openParams));
+  const next = proxy.pool.processFor(chosen, directoriesIn(openParams));
   const settleOpening = beginOpening(proxy, next);
   const op: Change = {
     operation: 'change',
@@ -285,6 +285,6 @@ function leaveAgent(proxy: Parts<'context' | 'pool' | 'registry' | 'client' | 'r
   proxy.registry.leave(session);
   proxy.context.workspace?.endOf(session);
   proxy.context.log.append({ sessionId: recordId, agent: agent.name, nativeId, at: proxy.context.clock.now(), isGone: true });
-  if (agent.isIsolated) proxy.pool.vacate(agent); // the process ends with its session, unless a fork lives there
+  if (agent.isIsolated) proxy.pool.endIfUnused(agent); // the process ends with its session, unless a fork lives there
   closeAt(agent, nativeId);
 }

@@ -1,7 +1,7 @@
 // The end of a session: session/close and session/delete, a session that nobody wants, and sessions that are parked because their agent
 // cannot close them. Parked sessions can be continued as long as the agent's process lives; their tools are suspended meanwhile.
 import { failure, type ProxyError } from '../../errors.ts';
-import { offers, waysBack } from '../../router/capabilities.ts';
+import { offers, reopenMethods } from '../../router/capabilities.ts';
 import { detach, type Frame } from '../../wire/frame.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ClientRequest } from '../boundary.ts';
@@ -13,7 +13,7 @@ import type { Session } from './session.ts';
 import { beginClose, type Close, closeRefused, leftToLoad, mayClose, type Open, operationOf, restingOf } from './session-state.ts';
 
 /** Cancels open requests, then closes the session. An agent without session/close gets a cancel instead. */
-export function close(
+export function closeSession(
   proxy: Parts<'context' | 'pool' | 'registry' | 'client' | 'requests'>,
   request: ClientRequest,
   session: Session,
@@ -42,7 +42,7 @@ function recordClose({ context }: Parts<'context'>, { recordId }: Session): void
 const cancelAt = ({ agent, nativeId }: Session): void => agent.notifyLine('session/cancel', JSON.stringify({ sessionId: nativeId }));
 
 /** For an agent that cannot delete, the session is hidden from lists, which ACP allows, and closed. */
-export function remove(
+export function deleteSession(
   proxy: Parts<'context' | 'pool' | 'registry' | 'client' | 'requests'>,
   request: ClientRequest,
   session: Session,
@@ -157,7 +157,7 @@ export function closeAt(agent: Agent, nativeId: string, ways: readonly ('close' 
 export function park(session: Session): void {
   const { agent, nativeId, options } = session;
   const open = restingOf(session.state);
-  if (open.kind !== 'open' || open.openParams === undefined || waysBack(agent.handshake?.result, 'session/resume').length > 0) return;
+  if (open.kind !== 'open' || open.openParams === undefined || reopenMethods(agent.handshake?.result, 'session/resume').length > 0) return;
   agent.sessions.park(nativeId, { connection: agent.connection, open, options, ...suspended(session) });
 }
 

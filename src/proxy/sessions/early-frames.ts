@@ -24,7 +24,7 @@ export function beginOpening(proxy: ProxyParts, agent: Agent): (then: () => void
     then();
     // With no opening left, frames still held belong to sessions that the agent made itself.
     if (!agent.sessions.isOpening) for (const nativeId of agent.sessions.earlyIds()) releaseEarly(proxy, agent, nativeId);
-    proxy.pool.vacate(agent);
+    proxy.pool.endIfUnused(agent);
     return true;
   };
 }

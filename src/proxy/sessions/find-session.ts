@@ -6,20 +6,20 @@ import { elements, member, memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Agent } from '../agents/agent.ts';
 import type { ClientRequest } from '../boundary.ts';
 import type { Parts } from '../parts.ts';
-import { contained } from './frame-queue.ts';
+import { catchingBugs } from './frame-queue.ts';
 import type { Found } from './session-registry.ts';
 
 /**
  * Asks the agents that can list their sessions for an unknown one, then passes on the owner. Requests for the same id share one lookup, and
  * keep their order.
  */
-export function probe(
+export function findOwner(
   proxy: Parts<'context' | 'pool' | 'registry' | 'client'>,
   sessionId: string,
   request: ClientRequest,
   done: (found: Found) => void,
 ): void {
-  const waiting = (found: () => Found) => contained(proxy.client, request, request.method, () => done(found()))();
+  const waiting = (found: () => Found) => catchingBugs(proxy.client, request, request.method, () => done(found()))();
   if (!proxy.registry.beginLookup(sessionId, waiting)) return;
   const nextAgents = proxy.pool.all();
   const listers = nextAgents.filter(({ handshake }) => offers(handshake?.result, 'sessionCapabilities', 'list'));
@@ -33,7 +33,7 @@ export function probe(
     const known = proxy.registry.find(sessionId);
     if (known) return { owner: known, candidates };
     // The agent may have opened the session under another id since its list came.
-    const [owner, another] = owners.filter(({ agent }) => !goesByAnotherName(proxy, agent, sessionId));
+    const [owner, another] = owners.filter(({ agent }) => !hasAnotherPublicId(proxy, agent, sessionId));
     if (owner && another)
       return {
         owner: failure('SESSION_AMBIGUOUS', [sessionId, owners.map(({ agent }) => agent.name).join(', ')], { sessionId }),
@@ -52,7 +52,7 @@ export function probe(
 }
 
 /** For an unknown id: the agent's own session of that id has another public id, so it is not the requested one. */
-export function goesByAnotherName({ registry }: Parts<'registry'>, agent: Agent, nativeId: string): boolean {
+export function hasAnotherPublicId({ registry }: Parts<'registry'>, agent: Agent, nativeId: string): boolean {
   return registry.bindingAt(agent, nativeId) !== undefined || registry.bindingElsewhere(agent, nativeId) !== undefined;
 }
 
@@ -77,7 +77,7 @@ function findInList(
     agent.request('session/list', JSON.stringify(cursor === undefined ? {} : { cursor }), {
       onFail: () => finish(),
       onAnswer(frame) {
-        const entry = listed(frame).find((span) => stringAt(frame.bytes, member(frame.bytes, span.start, 'sessionId')) === sessionId);
+        const entry = listEntries(frame).find((span) => stringAt(frame.bytes, member(frame.bytes, span.start, 'sessionId')) === sessionId);
         if (entry) return finish({ cwd: stringAt(frame.bytes, member(frame.bytes, entry.start, 'cwd')) });
         const next = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'nextCursor'));
         if (next === undefined || pagesLeft === 0 || isDone) return finish();
@@ -89,7 +89,7 @@ function findInList(
 }
 
 /** The entries of a `session/list` response; none for an error. */
-export function listed(frame: Frame) {
+export function listEntries(frame: Frame) {
   const sessions = frame.outcome === 'result' ? memberAt(frame.bytes, frame.body, 'sessions') : undefined;
   return sessions ? elements(frame.bytes, sessions.start) : [];
 }

@@ -85,7 +85,7 @@ export class FrameQueue {
 }
 
 /** A step that fails alone: a bug in it fails its request, and the steps behind it go on. */
-export function contained(client: ClientPort, request: ClientRequest | undefined, method: string, run: () => void): () => void {
+export function catchingBugs(client: ClientPort, request: ClientRequest | undefined, method: string, run: () => void): () => void {
   return () => {
     try {
       run();

@@ -12,7 +12,7 @@ import type { Agent } from '../agents/agent.ts';
 import { agentOf } from '../agents/agent-pool.ts';
 import type { ClientRequest } from '../boundary.ts';
 import type { Parts } from '../parts.ts';
-import { listed } from './find-session.ts';
+import { listEntries } from './find-session.ts';
 
 const LIST_MS = 5000;
 /** In place of an agent's cursor: our records were listed, and the agent has not been asked yet. */
@@ -48,10 +48,10 @@ type ListParams = { readonly cwd?: unknown; readonly cursor?: unknown };
 
 function askForPage(proxy: Parts<'context' | 'registry'>, agent: Agent, params: ListParams, arrived: (page: Page) => void): void {
   if (!offers(agent.handshake?.result, 'sessionCapabilities', 'list'))
-    return arrived({ agent: agent.name, ...ownPage(proxy, agent, params), problem: undefined });
+    return arrived({ agent: agent.name, ...recordedPage(proxy, agent, params), problem: undefined });
   if (params.cursor === REST) return askForRest(proxy, agent, params, arrived);
   const isPlain = Object.keys(params).every((key) => key === 'cwd' || key === '_meta'); // our records know no other filter
-  const own = agent.isReady || !isPlain ? undefined : ownPage(proxy, agent, params, true);
+  const own = agent.isReady || !isPlain ? undefined : recordedPage(proxy, agent, params, true);
   if (own === undefined || own.entries.length === 0) return askAgent(proxy, agent, params, LIST_MS, arrived);
   // It starts now, so that it can tell the rest on the next page.
   agent.start();
@@ -61,7 +61,7 @@ function askForPage(proxy: Parts<'context' | 'registry'>, agent: Agent, params: 
 /** The agent's own list, after a page from our records: without the sessions on that page. */
 function askForRest(proxy: Parts<'context' | 'registry'>, agent: Agent, params: ListParams, arrived: (page: Page) => void): void {
   const { cursor: _, ...filter } = params;
-  const listed = new Set(ownPage(proxy, agent, filter).entries.map(({ sessionId }) => sessionId));
+  const listed = new Set(recordedPage(proxy, agent, filter).entries.map(({ sessionId }) => sessionId));
   askAgent(proxy, agent, filter, agent.spec.timeouts.initializeMs, (page) =>
     arrived({ ...page, entries: page.entries.filter(({ sessionId }) => !listed.has(sessionId)) }),
   );
@@ -89,7 +89,7 @@ function askAgent(
       if (answer.outcome === 'error')
         return failed(stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'message')) ?? 'an error without a message');
       const next = stringAt(answer.bytes, memberAt(answer.bytes, answer.body, 'nextCursor'));
-      finish({ entries: listed(answer).flatMap((span) => entryOf(proxy, agent, answer, span) ?? []), next, problem: undefined });
+      finish({ entries: listEntries(answer).flatMap((span) => entryOf(proxy, agent, answer, span) ?? []), next, problem: undefined });
     },
   });
 }
@@ -105,7 +105,7 @@ function entryOf(proxy: Parts<'context' | 'registry'>, agent: Agent, { bytes }: 
   const text = Buffer.from(
     `${bytes.toString('utf8', span.start, id.start)}${JSON.stringify(sessionId)}${bytes.toString('utf8', id.end, span.end)}`,
   );
-  return { sessionId, updatedAt: stringAt(bytes, member(bytes, span.start, 'updatedAt')), text: marked(text, agent.name) };
+  return { sessionId, updatedAt: stringAt(bytes, member(bytes, span.start, 'updatedAt')), text: withAgentName(text, agent.name) };
 }
 
 /** A session whose id another agent uses too gets an alias, which is recorded so that a later load finds it. */
@@ -115,12 +115,12 @@ function publicIdOf(proxy: Parts<'context' | 'registry'>, agent: Agent, nativeId
   const { publicId } = proxy.registry.adopt(agent, nativeId, cwd);
   if (publicId !== nativeId) {
     // Record both: a later process could not tell which agent the plain id belongs to.
-    for (const binding of [proxy.registry.binding(nativeId), proxy.registry.binding(publicId)]) if (binding) writeDown(proxy, binding);
+    for (const binding of [proxy.registry.binding(nativeId), proxy.registry.binding(publicId)]) if (binding) recordBinding(proxy, binding);
   }
   return publicId;
 }
 
-function writeDown(proxy: Parts<'context' | 'registry'>, { publicId, agent, nativeId, cwd }: Binding): void {
+function recordBinding(proxy: Parts<'context' | 'registry'>, { publicId, agent, nativeId, cwd }: Binding): void {
   const inUse = proxy.registry.get(publicId);
   const isOnlyTried = inUse?.isLoading && inUse.openParams === undefined; // its agent may not have it
   if (isOnlyTried || proxy.context.log.records().has(publicId)) return;
@@ -133,7 +133,7 @@ function writeDown(proxy: Parts<'context' | 'registry'>, { publicId, agent, nati
   });
 }
 
-function marked(entry: Buffer, agent: string): string {
+function withAgentName(entry: Buffer, agent: string): string {
   const ours = `"${META_KEY}":${JSON.stringify({ agent })}`;
   const meta = member(entry, 0, '_meta');
   if (!meta) return `${entry.toString('utf8', 0, entry.lastIndexOf(0x7d))},"_meta":{${ours}}}`;
@@ -147,7 +147,7 @@ export function listPatches({ context, registry }: Parts<'context' | 'registry'>
   const aliases = new Map<string, string>();
   for (const { agent: owner, nativeId, sessionId } of context.log.records().values())
     if (owner === agent.name) aliases.set(nativeId, sessionId); // the newest record comes last
-  return listed(answer).flatMap(({ start }) => {
+  return listEntries(answer).flatMap(({ start }) => {
     const span = member(answer.bytes, start, 'sessionId');
     const nativeId = stringAt(answer.bytes, span);
     const publicId = nativeId === undefined ? undefined : (registry.bindingAt(agent, nativeId)?.publicId ?? aliases.get(nativeId));
@@ -158,7 +158,7 @@ export function listPatches({ context, registry }: Parts<'context' | 'registry'>
 const OWN_PAGE = 200;
 
 /** Our own records, newest first, page by page: for an agent that cannot list, or has not started yet. */
-function ownPage(
+function recordedPage(
   proxy: Parts<'context'>,
   agent: Agent,
   { cwd, cursor }: ListParams,

@@ -1,7 +1,7 @@
 // session/load and session/resume.
 import { isDeepStrictEqual } from 'node:util';
 import { failure, ProxyError } from '../../errors.ts';
-import { type WayBack, waysBack } from '../../router/capabilities.ts';
+import { type ReopenMethod, reopenMethods } from '../../router/capabilities.ts';
 import { detach, type Frame, textOf } from '../../wire/frame.ts';
 import { memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Patch } from '../../wire/writer.ts';
@@ -17,8 +17,17 @@ import { restartShown } from '../turns/shown-history.ts';
 import { closeAt, discardSession } from './close-session.ts';
 import { announceCommand, restoreSettings } from './config-options.ts';
 import { beginOpening, openedId, releaseEarly } from './early-frames.ts';
-import { goesByAnotherName, probe } from './find-session.ts';
-import { directoriesIn, isCwdUsable, lacking, missingFor, moreDirectories, noteServers, paramsForNew, record } from './open-params.ts';
+import { findOwner, hasAnotherPublicId } from './find-session.ts';
+import {
+  capabilityMissing,
+  directoriesIn,
+  isCwdUsable,
+  missingFor,
+  moreDirectories,
+  noteServers,
+  paramsForNew,
+  record,
+} from './open-params.ts';
 import { openedPatches } from './open-session.ts';
 import { loadFromRecord, replayTranscript } from './replay-transcript.ts';
 import type { Session } from './session.ts';
@@ -81,9 +90,9 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
   const failed = (error: ProxyError) => notOpened(() => otherwise.failed(error));
   agent.whenReady(() => {
     if (request.isAnswered) return failed(failure('CANCELLED', [request.method])); // closed or withdrawn before it could be sent
-    const problem = whyNot(proxy, request, session, frame, params) ?? proxy.context.enforcement?.refusesServers(agent, params);
+    const problem = loadProblem(proxy, request, session, frame, params) ?? proxy.context.enforcement?.refusesServers(agent, params);
     if (problem) return failed(problem);
-    const ways = waysOf(proxy, request, agent);
+    const ways = methodsFor(proxy, request, agent);
     if (ways.length === 0) {
       const fromRecord = () => loadFromRecord(proxy, request, session, { opened: (next, then) => opened(next, () => {}, then), failed });
       return canOpenAnew() ? openAnew(fromRecord) : fromRecord();
@@ -107,7 +116,7 @@ function loadAt(proxy: ProxyParts, request: ClientRequest, session: Session, fra
         method,
         request,
         session,
-        patches: (mine) => [...native(mine), ...renamed(mine, method), ...servers.patches(mine, request.method)],
+        patches: (sent) => [...native(sent), ...renamed(sent, method), ...servers.patches(sent, request.method)],
         onActivity: () => void session.settle(op, loadAnswered),
         onFail(error) {
           servers.revoke();
@@ -205,7 +214,7 @@ function isBegun(proxy: Parts<'context'>, session: Session): boolean {
   return recordOf(proxy, session)?.isUnprompted !== true || proxy.context.transcripts?.stats().has(session.recordId) === true;
 }
 
-function whyNot(
+function loadProblem(
   proxy: Parts<'pool' | 'context'>,
   request: ClientRequest,
   session: Session,
@@ -216,13 +225,13 @@ function whyNot(
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
   if (cwd !== undefined && !isCwdUsable(proxy, cwd)) return failure('CWD_RELATIVE', [request.method]);
   const missing = proxy.pool.single ? undefined : missingFor(agent, params);
-  return missing ? lacking(request, agent, missing) : undefined;
+  return missing ? capabilityMissing(request, agent, missing) : undefined;
 }
 
 /** session/resume stands in for a load only if a transcript can be replayed. */
-function waysOf(proxy: Parts<'context' | 'pool'>, { method }: ClientRequest, agent: Agent): readonly string[] {
+function methodsFor(proxy: Parts<'context' | 'pool'>, { method }: ClientRequest, agent: Agent): readonly string[] {
   if (proxy.pool.single) return [method];
-  const ways = waysBack(agent.handshake?.result, method as WayBack);
+  const ways = reopenMethods(agent.handshake?.result, method as ReopenMethod);
   return method === 'session/load' && !ways.includes(method) && !proxy.context.transcripts ? [] : ways;
 }
 
@@ -255,7 +264,7 @@ export function loadUnknown(
   loadIn: (session: Session, frame: Frame) => void,
 ): void {
   const owned = detach(frame);
-  probe(proxy, sessionId, request, ({ owner, candidates }) => {
+  findOwner(proxy, sessionId, request, ({ owner, candidates }) => {
     if (request.isAnswered) return; // withdrawn meanwhile
     if (owner instanceof ProxyError) return proxy.client.fail(request, owner);
     if (owner) return loadIn(owner, owned);
@@ -265,7 +274,7 @@ export function loadUnknown(
       const opened = proxy.registry.get(sessionId);
       if (opened) return loadIn(opened, owned);
       if (!agent) return proxy.client.fail(request, failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
-      if (goesByAnotherName(proxy, agent, sessionId)) return next(others);
+      if (hasAnotherPublicId(proxy, agent, sessionId)) return next(others);
       const session = proxy.registry.use(sessionId, agent, undefined);
       const onwards = () => next(others);
       loadAt(proxy, request, session, owned, { failed: onwards, refused: onwards });

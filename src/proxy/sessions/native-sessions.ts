@@ -33,13 +33,13 @@ export class NativeSessions extends Map<string, Session> {
   readonly #parked = new Map<string, Parked>();
 
   /** The session that a frame names. */
-  of(frame: Frame): Session | undefined {
+  forFrame(frame: Frame): Session | undefined {
     const known = frame.session && this.#named.get(frame.session);
     return known ?? this.#find(frame);
   }
 
   /** The session of an interned id; undefined also if no frame has named it yet. */
-  ofInterned(id: Interned): Session | undefined {
+  forInternedId(id: Interned): Session | undefined {
     return this.#named.get(id);
   }
 

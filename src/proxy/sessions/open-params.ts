@@ -18,7 +18,7 @@ export function missingFor(agent: Agent, paramsText: string | undefined): string
   return GATED_FIELDS.find((field) => isGiven(params?.[field]) && !offers(agent.handshake?.result, 'sessionCapabilities', field));
 }
 
-export const lacking = (request: ClientRequest, agent: Agent, field: string): ProxyError =>
+export const capabilityMissing = (request: ClientRequest, agent: Agent, field: string): ProxyError =>
   failure('CAPABILITY_MISSING', [request.method, agent.name, field], { agent: agent.name });
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);

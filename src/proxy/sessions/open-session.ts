@@ -11,18 +11,18 @@ import { withServerList } from '../agents/legacy-frames.ts';
 import type { ClientRequest } from '../boundary.ts';
 import type { Parts, ProxyParts } from '../parts.ts';
 import { rootsFor } from '../requests/serve-workspace.ts';
-import { contextPatches, errorPatches, toNative, toPublic } from '../rewrite.ts';
+import { errorPatches, toNative, toPublic, traceContextPatches } from '../rewrite.ts';
 import { serversFor } from '../tools/session-servers.ts';
 import { restartShown } from '../turns/shown-history.ts';
 import { discardSession } from './close-session.ts';
 import { announceCommand, withOurOptions } from './config-options.ts';
 import { beginOpening, openedId, releaseEarly } from './early-frames.ts';
-import { directoriesIn, isCwdUsable, lacking, missingFor, noteServers, record, recordOf } from './open-params.ts';
+import { capabilityMissing, directoriesIn, isCwdUsable, missingFor, noteServers, record, recordOf } from './open-params.ts';
 import type { Session } from './session.ts';
 
 export function newSession(proxy: ProxyParts, request: ClientRequest, frame: Frame): void {
   const cwd = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'cwd'));
-  const placed = (agent: Agent) => proxy.pool.place(agent, directoriesIn(frame.body && textOf(frame.bytes, frame.body)));
+  const placed = (agent: Agent) => proxy.pool.processFor(agent, directoriesIn(frame.body && textOf(frame.bytes, frame.body)));
   if (!isCwdUsable(proxy, cwd)) return proxy.client.fail(request, failure('CWD_RELATIVE', [request.method]));
   if (proxy.pool.single) return openAt(proxy, placed(proxy.pool.single), request, frame, { cwd });
   const params = readBody(frame);
@@ -54,7 +54,7 @@ function openAt(
   const failed = (error: ProxyError) => void settleOpening(() => proxy.client.fail(request, error));
   agent.whenReady(() => {
     const missing = proxy.pool.single ? undefined : missingFor(agent, openParams);
-    if (missing) return failed(lacking(request, agent, missing));
+    if (missing) return failed(capabilityMissing(request, agent, missing));
     const refused = proxy.context.enforcement?.refusesServers(agent, openParams);
     if (refused) return failed(refused);
     noteServers(agent, openParams);
@@ -64,7 +64,7 @@ function openAt(
       agent.forward(owned, {
         method: request.method,
         request,
-        patches: (mine) => [...native(mine), ...servers.patches(mine, request.method), ...contextPatches(proxy, agent, mine, request)],
+        patches: (sent) => [...native(sent), ...servers.patches(sent, request.method), ...traceContextPatches(proxy, agent, sent, request)],
         onFail(error) {
           servers.revoke();
           failed(error);

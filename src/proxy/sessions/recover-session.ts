@@ -1,6 +1,6 @@
 // After a crash an agent's sessions are lost until the next request recovers them. A new session never takes their place.
 import { failure, type ProxyError } from '../../errors.ts';
-import { type WayBack, waysBack } from '../../router/capabilities.ts';
+import { type ReopenMethod, reopenMethods } from '../../router/capabilities.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { member, memberAt, stringAt } from '../../wire/json-path.ts';
 import type { Agent } from '../agents/agent.ts';
@@ -60,18 +60,18 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
   const limitMs = Math.max(agent.spec.timeouts.initializeMs, LEAST_MS);
   let waiting: Done | undefined = first;
   let waits = 0;
-  let asked: WayBack | undefined;
+  let asked: ReopenMethod | undefined;
   let abandon = () => {};
   let isActive = false;
   const op: Recovery = {
     operation: 'recovery',
-    heard() {
+    noteActivity() {
       isActive = true;
     },
     join(done) {
       waiting = done;
       session.settle(op, (now) => recoveryWait(now, 'awaited'));
-      giveTime();
+      restartTimer();
     },
   };
   const answerWaiting = (error: ProxyError | undefined): void => {
@@ -80,29 +80,29 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
     waiting = undefined;
     done?.(error);
   };
-  const over = (error: ProxyError | undefined): void => {
+  const finish = (error: ProxyError | undefined): void => {
     session.settle(op, recoveryFailed);
     answerWaiting(error);
   };
   const replayed = () => void (session.settle(op, recoveryAnswered) || session.advance((state) => replayEnded(state, op)));
-  const lost = (why: string) => over(failure('SESSION_LOST', [publicId, agent.name, why], about));
-  const giveTime = (): void => {
+  const lost = (why: string) => finish(failure('SESSION_LOST', [publicId, agent.name, why], about));
+  const restartTimer = (): void => {
     abandon();
     isActive = false;
     abandon = proxy.context.clock.after(limitMs, () => {
-      if (isActive) return giveTime();
+      if (isActive) return restartTimer();
       const wait = ++waits < WAITS ? 'unawaited' : 'overdue';
       session.settle(op, (now) => recoveryWait(now, wait));
       answerWaiting(failure('SESSION_NOT_BACK', [publicId, agent.name, asked ?? '', limitMs], { ...about, reason: 'session_not_back' }));
     });
   };
-  const attempt = ([method, ...others]: readonly WayBack[]): void => {
+  const attempt = ([method, ...others]: readonly ReopenMethod[]): void => {
     if (session.isClosed) return lost('it was closed meanwhile');
     if (method === undefined) return lost('it offers neither session/resume nor session/load');
     const { openParams } = session;
-    if (openParams === undefined || !session.settle(op, (now) => recoveryRequested(now, method))) return over(undefined); // open by now
+    if (openParams === undefined || !session.settle(op, (now) => recoveryRequested(now, method))) return finish(undefined); // open by now
     asked = method;
-    giveTime();
+    restartTimer();
     serversFor(proxy, agent, openParams, (servers) => {
       agent.request(method, servers.text(withSessionId(openParams, session.nativeId), method), {
         session,
@@ -136,10 +136,10 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
       // The agent may have heard of the close before it heard of the recovery, or not at all.
       if (session.isClosed && !agent.sessions.has(session.nativeId)) closeAt(agent, session.nativeId, ['close']);
     }
-    over(undefined);
+    finish(undefined);
   };
   session.advance(() => beginRecovery(from, op));
-  agent.whenReady(() => attempt(waysBack(agent.handshake?.result, 'session/resume')), over);
+  agent.whenReady(() => attempt(reopenMethods(agent.handshake?.result, 'session/resume')), finish);
 }
 
 /** The agent's own words. Many put the reason into `data.details`, under a message that says nothing. */

@@ -31,7 +31,7 @@ export function loadFromRecord(
   const next: LoadEnd = held ? (now) => resumedInProcess(now, held) : loadedFromTranscript;
   opened(next, () => {
     if (!isHeld) session.options.clear();
-    say(proxy, sessionId, updates ?? []);
+    sendUpdates(proxy, sessionId, updates ?? []);
     if (!isHeld) notifyInSession(proxy, session, 'warning', 'This session is read-only', readOnly(agent.title));
     proxy.client.succeed(request, resultText(proxy, session, isHeld));
     if (isHeld) announceCommand(proxy, session);
@@ -44,12 +44,12 @@ const readOnly = (agent: string): string =>
 /** Called before the response to a load without a replay by the agent. */
 export function replayTranscript(proxy: Parts<'context' | 'pool' | 'client'>, session: Session): void {
   const updates = proxy.context.transcripts?.updates(session.publicId);
-  if (updates) return say(proxy, session.publicId, updates);
+  if (updates) return sendUpdates(proxy, session.publicId, updates);
   const why = `${session.agent.title} continues the session but cannot replay it, and there is no transcript of it.`;
   notifyInSession(proxy, session, 'warning', 'The history of this session is not shown', why);
 }
 
-function say(proxy: Parts<'client'>, sessionId: string, updates: readonly Update[]): void {
+function sendUpdates(proxy: Parts<'client'>, sessionId: string, updates: readonly Update[]): void {
   const _meta = { [META_KEY]: FROM_RECORD };
   for (const update of updates) proxy.client.line(notificationLine('session/update', JSON.stringify({ sessionId, update, _meta })));
 }

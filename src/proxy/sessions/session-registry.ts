@@ -12,7 +12,7 @@ type TerminalOwner = { readonly agent: Agent; readonly sessionId: string | undef
 type StoredSession = { readonly agent: string; readonly nativeId: string; readonly cwd?: string | undefined };
 
 export type RegistryDeps = {
-  readonly pool: () => Pick<AgentPool, 'single' | 'get' | 'place' | 'processesOf' | 'vacate'>;
+  readonly pool: () => Pick<AgentPool, 'single' | 'get' | 'processFor' | 'processesOf' | 'endIfUnused'>;
   /** A session that an earlier process opened. */
   readonly stored: (publicId: string) => StoredSession | undefined;
   /** A session of any client or process has or had that id. */
@@ -65,7 +65,7 @@ export class SessionRegistry {
     const pool = this.#deps.pool();
     const agent = binding && pool.get(agentOf(binding.agent));
     if (binding && agent)
-      return this.#add(createSession(publicId, pool.place(agent, listOf(binding.cwd), publicId), binding.nativeId, binding.cwd));
+      return this.#add(createSession(publicId, pool.processFor(agent, listOf(binding.cwd), publicId), binding.nativeId, binding.cwd));
     const successor = binding ? undefined : this.#successorOf(publicId);
     if (successor) return failure('SESSION_SUPERSEDED', [publicId, agentOf(successor.agent), successor.publicId], { sessionId: publicId });
     if (pool.single) {
@@ -95,7 +95,7 @@ export class SessionRegistry {
   }
   /** A session that the client uses by the id its agent gave it, or that is looked for at that agent. */
   use(sessionId: string, agent: Agent, cwd: string | undefined): Session {
-    return this.#add(createSession(sessionId, this.#deps.pool().place(agent, listOf(cwd), sessionId), sessionId, cwd));
+    return this.#add(createSession(sessionId, this.#deps.pool().processFor(agent, listOf(cwd), sessionId), sessionId, cwd));
   }
   /**
    * The agent has opened a session under that id. If its process has named the session before, it is the same one. If an earlier process had
@@ -173,7 +173,7 @@ export class SessionRegistry {
     this.leave(session);
     this.#drop(session);
     this.#deps.ended(session);
-    this.#deps.pool().vacate(session.agent);
+    this.#deps.pool().endIfUnused(session.agent);
   }
   /** The agent never had the session: an id that had not ended there has not ended now. */
   forgetUnopened(session: Session): void {

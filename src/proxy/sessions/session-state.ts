@@ -73,7 +73,7 @@ export type Load = {
 export type Recovery = {
   readonly operation: 'recovery';
   /** The agent sent something about the session: it is at work. */
-  heard(): void;
+  noteActivity(): void;
   /** Calls back when the attempt is over, with the reason if it failed. One request waits at a time. */
   join(done: (error: ProxyError | undefined) => void): void;
 };

@@ -12,7 +12,7 @@ import type { Parts } from '../parts.ts';
 import type { ToolAttachments } from './session-tools.ts';
 
 /** Answers the request if it is for one of our own servers; true when it was. */
-export function takenByUs({ tools: { attachments: toolAttachments } }: Parts<'tools'>, agent: Agent, frame: Frame): boolean {
+export function answeredByToolServer({ tools: { attachments: toolAttachments } }: Parts<'tools'>, agent: Agent, frame: Frame): boolean {
   if (!toolAttachments) return false;
   switch (frame.method) {
     case 'mcp/message':
@@ -27,7 +27,7 @@ export function takenByUs({ tools: { attachments: toolAttachments } }: Parts<'to
 }
 
 /** Likewise a notification. */
-export function noteTakenByUs({ tools: { attachments: toolAttachments } }: Parts<'tools'>, agent: Agent, frame: Frame): boolean {
+export function passedToToolServer({ tools: { attachments: toolAttachments } }: Parts<'tools'>, agent: Agent, frame: Frame): boolean {
   if (!toolAttachments || toolAttachments.byServerId.size === 0) return false;
   if (frame.method === '$/cancel_request') return cancelRequest(toolAttachments, agent, frame);
   const toolServer = connected(toolAttachments, agent, frame);

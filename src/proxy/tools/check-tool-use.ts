@@ -1,5 +1,5 @@
-// Checks whether an agent uses its host tools. An agent that ignores a server sends nothing, so look whether it has connected by the time
-// it works.
+// Checks whether an agent uses its host tools. An agent that ignores a server sends nothing, so the proxy checks whether it has connected
+// by the time it works.
 import { takenTransports } from '../../mcp/server/inject-servers.ts';
 import type { ToolServer, ToolServerState } from '../../mcp/server/tool-server.ts';
 import { capabilityKey } from '../../store/capability-cache.ts';
@@ -13,7 +13,7 @@ import { notifyInSession } from '../turns/notify-in-session.ts';
 const GRACE_MS = 10_000;
 
 /** The key of the capability cache, which also stores the transports that an agent was seen to use. */
-export const memoryKey = (proxy: Parts<'pool'>, agent: Agent): string =>
+export const cacheKey = (proxy: Parts<'pool'>, agent: Agent): string =>
   capabilityKey(agent.spec, proxy.pool.initializeParams?.clientCapabilities);
 
 /** The agent's progress with its session's server. A record that was deleted meanwhile, perhaps by another process, stays deleted. */
@@ -24,24 +24,24 @@ export function stateReached(proxy: Parts<'context' | 'pool' | 'tools'>, session
 
 /** An agent that has connected to the server supports its transport. */
 export function noteTransport(proxy: Parts<'pool' | 'tools'>, { agent }: Session, { transport, state }: ToolServer): void {
-  if (state !== 'offered') proxy.tools.attachments?.memory?.note(memoryKey(proxy, agent), transport, 'connected');
+  if (state !== 'offered') proxy.tools.attachments?.memory?.note(cacheKey(proxy, agent), transport, 'connected');
 }
 
 /** Called when the agent uses a tool or ends a turn: by then it has connected, if it ever does. */
-export function lookForTools(proxy: Parts<'context' | 'pool' | 'client' | 'tools'>, session: Session): void {
+export function checkToolUse(proxy: Parts<'context' | 'pool' | 'client' | 'tools'>, session: Session): void {
   const attachment = session.usedServers?.attachment;
-  if (attachment?.isUnreachable) return unreachable(proxy, session);
-  if (!attachment?.toolServer || attachment.isLookedFor) return;
-  attachment.isLookedFor = true;
-  const look = () => {
+  if (attachment?.isUnreachable) return reportUnreachable(proxy, session);
+  if (!attachment?.toolServer || attachment.isCheckScheduled) return;
+  attachment.isCheckScheduled = true;
+  const check = () => {
     if (session.usedServers?.attachment === attachment && attachment.toolServer?.state === 'offered')
-      missed(proxy, session, attachment.toolServer);
+      reportUnused(proxy, session, attachment.toolServer);
   };
-  proxy.context.clock.after(Math.max(0, GRACE_MS - (proxy.context.clock.monotonicMs() - attachment.sinceMs)), look);
+  proxy.context.clock.after(Math.max(0, GRACE_MS - (proxy.context.clock.monotonicMs() - attachment.sinceMs)), check);
 }
 
-/** Said once per agent. */
-function unreachable(proxy: Parts<'context' | 'pool' | 'client' | 'tools'>, session: Session): void {
+/** Once per agent. */
+function reportUnreachable(proxy: Parts<'context' | 'pool' | 'client' | 'tools'>, session: Session): void {
   const { agent } = session;
   const reported = proxy.tools.attachments?.reportedAgents;
   if (!reported || reported.has(agent.name)) return;
@@ -51,11 +51,11 @@ function unreachable(proxy: Parts<'context' | 'pool' | 'client' | 'tools'>, sess
   proxy.context.report(`agent "${agent.name}" cannot reach the host tools. ${why}`);
 }
 
-function missed(proxy: Parts<'context' | 'pool' | 'client' | 'tools'>, session: Session, { transport }: ToolServer): void {
+function reportUnused(proxy: Parts<'context' | 'pool' | 'client' | 'tools'>, session: Session, { transport }: ToolServer): void {
   const { attachments: toolAttachments } = proxy.tools;
   const { agent } = session;
   if (!toolAttachments) return;
-  const key = memoryKey(proxy, agent);
+  const key = cacheKey(proxy, agent);
   const before = { ...toolAttachments.memory?.seen(key) };
   const offered = takenTransports(agent.handshake?.result.agentCapabilities?.mcpCapabilities);
   toolAttachments.memory?.note(key, transport, 'ignored');

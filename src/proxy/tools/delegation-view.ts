@@ -11,8 +11,8 @@ import type { Session } from '../sessions/session.ts';
 
 export type DelegationView = {
   /** A session/update of the delegated agent. */
-  hear(frame: Frame): void;
-  over(isDone: boolean): void;
+  onUpdate(frame: Frame): void;
+  end(isDone: boolean): void;
   /** The agent's messages. */
   text(): string;
 };
@@ -60,7 +60,7 @@ export function createDelegationView(
     });
   }
   return {
-    hear(frame) {
+    onUpdate(frame) {
       const body = readBody(frame);
       const { update } = ((body.ok ? body.value : undefined) ?? {}) as { update?: Update };
       if (update?.sessionUpdate === 'agent_message_chunk' && update.content?.type === 'text') {
@@ -70,7 +70,7 @@ export function createDelegationView(
       }
       if (update?.sessionUpdate === 'tool_call') add(`\n[${title}: ${String(update.title)}]\n`);
     },
-    over(isDone) {
+    end(isDone) {
       const isWaiting = abandon !== undefined;
       abandon?.();
       abandon = undefined;
@@ -88,7 +88,7 @@ type Update = {
 };
 
 /** Patches a permission request of a delegated session: the user sees whose it is, and its tool call ids cannot clash with the parent's. */
-export function asDelegated({ delegation, agent }: Session, { bytes, body, method }: Frame): Patch[] {
+export function delegationPatches({ delegation, agent }: Session, { bytes, body, method }: Frame): Patch[] {
   if (!delegation || method !== 'session/request_permission') return [];
   const call = memberAt(bytes, body, 'toolCall');
   return (['toolCallId', 'title'] as const).flatMap((key) => {

@@ -27,7 +27,7 @@ export type DelegatedSession = {
   readonly agents: readonly string[];
   /** Identifies the session in its calls of host tools. */
   readonly id: string;
-  hear(frame: Frame): void;
+  onUpdate(frame: Frame): void;
   /** The parent no longer waits for the result. */
   cancel(): void;
 };
@@ -41,7 +41,7 @@ export type Delegate = (
 ) => Promise<Delegated>;
 
 export const delegate: Delegate = async (proxy, parent, { agent, prompt }, signal, onProgress) => {
-  const target = mayAsk(proxy, parent, agent);
+  const target = targetOf(proxy, parent, agent);
   const view = createDelegationView(proxy, parent, target, prompt, onProgress);
   const cancelled = new AbortController();
   const taken = AbortSignal.any([signal, cancelled.signal]);
@@ -52,18 +52,18 @@ export const delegate: Delegate = async (proxy, parent, { agent, prompt }, signa
   const id = `delegated-${randomUUID()}`;
   const ended = proxy.context.activity?.delegated(parent.delegation?.id ?? parent.publicId, id, agent);
   try {
-    const child = await opened(proxy, parent, target, { id, hear: view.hear, ...delegation }, taken);
+    const child = await opened(proxy, parent, target, { id, onUpdate: view.onUpdate, ...delegation }, taken);
     try {
       if (child.isClosed) throw new ToolFailure(usedByClient(target)); // a list in the same chunk as the answer may have shown it
       const stopReason = await turn(proxy, child, prompt, taken);
-      view.over(stopReason !== 'cancelled');
+      view.end(stopReason !== 'cancelled');
       ended?.(stopReason);
       return { agent, sessionId: child.nativeId, text: view.text(), stopReason };
     } finally {
       end(proxy, child);
     }
   } catch (error) {
-    view.over(false);
+    view.end(false);
     ended?.(undefined);
     throw error;
   } finally {
@@ -75,7 +75,7 @@ export const delegate: Delegate = async (proxy, parent, { agent, prompt }, signa
 const usedByClient = ({ name }: Agent): string => `the editor uses the session that ${name} has opened`;
 
 /** The named agent, if the parent may delegate to it. */
-function mayAsk(proxy: Parts<'pool' | 'tools'>, parent: Session, agent: string): Agent {
+function targetOf(proxy: Parts<'pool' | 'tools'>, parent: Session, agent: string): Agent {
   const before = [...(parent.delegation?.agents ?? []), parent.agent.name];
   const others = proxy.pool.choice.agents.filter((name) => !before.includes(name));
   const target = proxy.pool.get(agent);
@@ -94,10 +94,10 @@ function opened(
   proxy: ProxyParts,
   parent: Session,
   target: Agent,
-  delegation: Pick<DelegatedSession, 'id' | 'hear' | 'cancel'>,
+  delegation: Pick<DelegatedSession, 'id' | 'onUpdate' | 'cancel'>,
   signal: AbortSignal,
 ): Promise<Session> {
-  const agent = proxy.pool.place(target, parent.cwd === undefined ? [] : [parent.cwd]);
+  const agent = proxy.pool.processFor(target, parent.cwd === undefined ? [] : [parent.cwd]);
   const openParams = JSON.stringify({ cwd: parent.cwd, mcpServers: [] });
   const settleOpening = beginOpening(proxy, agent);
   return new Promise((resolve, reject) => {
@@ -203,5 +203,5 @@ function end(proxy: Parts<'context' | 'pool' | 'registry' | 'requests'>, child: 
   proxy.context.workspace?.endOf(child);
   leave(proxy, child);
   discardSession(proxy, agent, nativeId);
-  proxy.pool.vacate(agent);
+  proxy.pool.endIfUnused(agent);
 }

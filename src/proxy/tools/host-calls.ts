@@ -131,7 +131,7 @@ export class HostCalls {
     this.#calls = [...this.#calls, call].slice(-MAX_KEPT);
     return call;
   }
-  of(args: ToolArgs | undefined): HostCall | undefined {
+  forArgs(args: ToolArgs | undefined): HostCall | undefined {
     return args && this.#calls.findLast((call) => call.args === args);
   }
   /** Calls that go on stay. */

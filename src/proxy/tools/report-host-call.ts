@@ -29,14 +29,14 @@ export function asHostCall(session: Session, frame: Frame): Frame {
   const { update } = fields(body.value);
   const { rawInput } = fields(update);
   // Some agents send the arguments after the name.
-  const named = attachment.read(fields(update)) ?? (before && rawInput !== undefined ? { ...before, args: fields(rawInput) } : undefined);
+  const named = attachment.toolIn(fields(update)) ?? (before && rawInput !== undefined ? { ...before, args: fields(rawInput) } : undefined);
   const ours = calls.report(toolCallId, named);
   const span = ours === undefined ? undefined : memberAt(frame.bytes, frame.body, 'update', 'toolCallId');
   return span ? patched(frame, [{ span, text: JSON.stringify(ours) }]) : frame;
 }
 
 /** A permission request without a policy. Returns a function that reads the client's answer; undefined if it is not about a host tool. */
-export function asksForHostTool(session: Session | undefined, frame: Frame): ((answer: Frame) => void) | undefined {
+export function hostToolAnswerReader(session: Session | undefined, frame: Frame): ((answer: Frame) => void) | undefined {
   const attachment = session && attachmentOf(session);
   const body = attachment ? readBody(frame) : undefined;
   if (!session || !attachment || !body?.ok) return undefined;
@@ -44,7 +44,7 @@ export function asksForHostTool(session: Session | undefined, frame: Frame): ((a
   const { toolCallId } = fields(toolCall);
   if (typeof toolCallId !== 'string') return undefined;
   const { calls } = session.servers;
-  calls.report(toolCallId, attachment.read(fields(toolCall)));
+  calls.report(toolCallId, attachment.toolIn(fields(toolCall)));
   if (!calls.named(toolCallId)) return undefined;
   return (answer) => {
     const read = answer.outcome === 'result' ? readBody(answer) : undefined;

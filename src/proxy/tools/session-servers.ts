@@ -21,9 +21,9 @@ import type { Agent } from '../agents/agent.ts';
 import type { Parts, ProxyParts } from '../parts.ts';
 import type { Session } from '../sessions/session.ts';
 import { notifyInSession } from '../turns/notify-in-session.ts';
-import { memoryKey } from './check-tool-use.ts';
+import { cacheKey } from './check-tool-use.ts';
 import { type Attachment, attach } from './session-tools.ts';
-import { createTokenWatch } from './tool-gate.ts';
+import { createTokenWatch } from './token-watch.ts';
 
 // Bridges for the client's MCP servers that an agent does not support: the agent gets bridge entries, which lead to the servers through the
 // proxy.
@@ -51,11 +51,11 @@ export type BridgedServers = {
   patches(bytes: Buffer, params: Span | undefined): Patch[];
   bind(session: Session): void;
   /** The session is closed and may be reopened: until it is bound again, no calls are possible. */
-  rest(): void;
+  suspend(): void;
   revoke(): void;
 };
 
-const NONE: BridgedServers = { direct: new Map(), patches: () => [], bind: () => {}, rest: () => {}, revoke: () => {} };
+const NONE: BridgedServers = { direct: new Map(), patches: () => [], bind: () => {}, suspend: () => {}, revoke: () => {} };
 
 /** Calls back at once, unless a listener has to be opened first. */
 export function bridgeServers(
@@ -111,7 +111,7 @@ export function bridgeServers(
         session = now;
         known();
       },
-      rest() {
+      suspend() {
         session = undefined;
       },
       revoke() {
@@ -128,7 +128,7 @@ function waysOf(proxy: Parts<'pool' | 'tools'>, agent: Agent): AgentWays {
   return {
     mcpCapabilities: agentCapabilities?.mcpCapabilities,
     setting: agent.spec.mcpTransport,
-    seen: proxy.tools.attachments?.memory?.seen(memoryKey(proxy, agent)) ?? {},
+    seen: proxy.tools.attachments?.memory?.seen(cacheKey(proxy, agent)) ?? {},
     agentName: agentInfo?.name,
   };
 }
@@ -152,13 +152,14 @@ function replaced(bytes: Buffer, params: Span | undefined, texts: ReadonlyMap<nu
   });
 }
 
-const nameOf = (serverId: string, requestId: string): string => `${JSON.stringify(serverId)}:${requestId}`;
+/** Names an MCP request inside the client. */
+export const requestName = (serverId: string, requestId: string): string => `${JSON.stringify(serverId)}:${requestId}`;
 
 /** Requests to servers inside the client, for agents that do not support MCP over ACP. */
 function askClient(proxy: Parts<'requests'>, { notes }: Bridging): AskClient {
   return (serverId, method, params, done, onNote) => {
     const requestId = `switchboard-${randomUUID()}`;
-    const name = nameOf(serverId, requestId);
+    const name = requestName(serverId, requestId);
     notes.set(name, onNote);
     const withdraw = proxy.requests.ask('mcp/message', JSON.stringify({ serverId, requestId, method, params }), (answer) => {
       notes.delete(name);
@@ -178,12 +179,12 @@ function askClient(proxy: Parts<'requests'>, { notes }: Bridging): AskClient {
 
 /** Whether a notification from the client is about one of our own requests. */
 export const isForBridge = ({ tools: { bridging } }: Parts<'tools'>, serverId: string, requestId: string): boolean =>
-  bridging?.notes.has(nameOf(serverId, requestId)) ?? false;
+  bridging?.notes.has(requestName(serverId, requestId)) ?? false;
 
 /** Passes the notification to the receiver of that request. */
 export function noteForBridge({ tools: { bridging } }: Parts<'tools'>, serverId: string, requestId: string, body: unknown): void {
   const { method, params } = (body ?? {}) as { method?: unknown; params?: unknown };
-  if (typeof method === 'string') bridging?.notes.get(nameOf(serverId, requestId))?.(method, params ?? {});
+  if (typeof method === 'string') bridging?.notes.get(requestName(serverId, requestId))?.(method, params ?? {});
 }
 
 /** From before the session is opened until it ends. */
@@ -203,7 +204,7 @@ export type SessionServers = {
 export function serversFor(proxy: ProxyParts, agent: Agent, paramsText: string | undefined, done: (servers: SessionServers) => void): void {
   bridgeServers(proxy, agent, paramsText, (bridged) =>
     attach(proxy, agent, bridged.direct, (attachment) => {
-      const servers = together(attachment, bridged);
+      const servers = combined(attachment, bridged);
       if (!agent.isContained || paramsText === undefined) return done(servers);
       agent.reach(loopbackPortsIn(servers.text(paramsText, 'session/new')), () => done(servers));
     }),
@@ -221,7 +222,7 @@ export function loopbackPortsIn(paramsText: string): readonly number[] {
   });
 }
 
-function together(attachment: Attachment, bridged: BridgedServers): SessionServers {
+function combined(attachment: Attachment, bridged: BridgedServers): SessionServers {
   return {
     patches: (frame, method) => [...attachment.patches(frame, method), ...bridged.patches(frame.bytes, frame.body)],
     text(paramsText, method) {

@@ -29,12 +29,14 @@ import type { ProxyParts } from '../parts.ts';
 import { askUser, elicitationOf, elicitFromClient } from '../requests/ask-client.ts';
 import { moreDirectories, record } from '../sessions/open-params.ts';
 import type { Session } from '../sessions/session.ts';
-import { memoryKey, noteTransport, stateReached } from './check-tool-use.ts';
+import { cacheKey, noteTransport, stateReached } from './check-tool-use.ts';
 import { abilitiesOf, releaseTerminals, workspaceOf } from './client-workspace.ts';
 import type { Delegate } from './delegation.ts';
 import { createToolReader, type Described, type NamedTool } from './host-calls.ts';
 import type { Bridging } from './session-servers.ts';
-import { askingGate, createTokenWatch, traceCall } from './tool-gate.ts';
+import { showCall } from './show-host-call.ts';
+import { createTokenWatch } from './token-watch.ts';
+import { askingGate } from './tool-gate.ts';
 
 export type HostToolsOptions = {
   readonly tools: readonly HostTool[];
@@ -109,7 +111,7 @@ export function createToolAttachments(
   const tokenRefused = createTokenWatch(proxy);
   const onEvent = (event: ToolEvent) => {
     if (event.kind === 'refused-token') tokenRefused('the tools of a session');
-    traceCall(proxy(), event);
+    showCall(proxy(), event);
     options.onEvent?.(event);
   };
   let isUnservedReported = false;
@@ -174,7 +176,7 @@ export function createToolAttachments(
   };
 }
 
-const NOWHERE: Roots = { named: [], real: [] };
+const NO_ROOTS: Roots = { named: [], real: [] };
 
 /** The host tools of one session, from before it is opened until it ends. A class with few fields: every session has one, and few are used. */
 export class Attachment implements ToolSession {
@@ -186,7 +188,7 @@ export class Attachment implements ToolSession {
   /** The agent is on another machine and cannot connect to the tools. */
   isUnreachable = false;
   /** A check for a connection is scheduled. */
-  isLookedFor = false;
+  isCheckScheduled = false;
   /** The name of its server in the agent's list. */
   serverName: string | undefined;
   #reader: ReturnType<typeof createToolReader> | undefined;
@@ -197,7 +199,7 @@ export class Attachment implements ToolSession {
   #entries: Entries | undefined;
   #session: Session | undefined;
   /** The session's directories, resolved when it was opened, so that a later link cannot move them. */
-  #roots: Roots = NOWHERE;
+  #roots: Roots = NO_ROOTS;
 
   constructor(proxy: ProxyParts, agent: Agent) {
     this.#proxy = proxy;
@@ -256,7 +258,7 @@ export class Attachment implements ToolSession {
     this.toolServer.bind();
   }
   /** The host tool that an agent's tool call is about. */
-  read(call: Described): NamedTool | undefined {
+  toolIn(call: Described): NamedTool | undefined {
     if (this.serverName === undefined || !this.#isNameClear) return undefined;
     this.#reader ??= createToolReader(this.serverName, () => this.toolServer?.tools() ?? []);
     return this.#reader(call);
@@ -282,7 +284,7 @@ export class Attachment implements ToolSession {
     };
   }
   /** The session is closed and may be reopened: until then the tools cannot be used. */
-  rest(): void {
+  suspend(): void {
     this.toolServer?.rest();
     if (this.#session) releaseTerminals(this.#proxy, this.#session);
     this.#session = undefined;
@@ -301,7 +303,7 @@ export function attach(
 ): void {
   const { attachments: toolAttachments } = proxy.tools;
   const attachment = new Attachment(proxy, agent);
-  const seen = toolAttachments?.memory?.seen(memoryKey(proxy, agent)) ?? {};
+  const seen = toolAttachments?.memory?.seen(cacheKey(proxy, agent)) ?? {};
   const { mcpCapabilities } = agent.handshake?.result.agentCapabilities ?? {};
   // A remote agent reaches our tools through its own connection only: not our loopback, nor a program on this machine.
   const setting = agent.spec.remote && agent.spec.mcpTransport === 'auto' ? 'acp' : agent.spec.mcpTransport;

@@ -22,8 +22,8 @@ export class ToolServers {
   /** The session is closed and may be reopened: until then no calls are possible. */
   suspend(): Pick<ToolServers, 'attachment' | 'bridged'> {
     const { attachment, bridged } = this;
-    attachment?.rest();
-    bridged?.rest();
+    attachment?.suspend();
+    bridged?.suspend();
     this.attachment = undefined;
     this.bridged = undefined;
     return { attachment, bridged };

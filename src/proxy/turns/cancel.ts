@@ -24,10 +24,15 @@ export function cancel(proxy: Parts<'context' | 'client' | 'requests'>, session:
 }
 
 /** Ends prompts on a session whose agent is still being looked for. */
-export function cancelSought(proxy: Parts<'context' | 'client'>, sessionId: string | undefined, frame: Frame): void {
+export function cancelDuringLookup(proxy: Parts<'context' | 'client'>, sessionId: string | undefined, frame: Frame): void {
   const isKept = keptIn(proxy, frame);
   for (const request of proxy.client.openRequests())
-    if (request.sought === sessionId && request.sought !== undefined && request.method === 'session/prompt' && !isKept(request))
+    if (
+      request.soughtSessionId === sessionId &&
+      request.soughtSessionId !== undefined &&
+      request.method === 'session/prompt' &&
+      !isKept(request)
+    )
       proxy.client.succeed(request, CANCELLED);
 }
 

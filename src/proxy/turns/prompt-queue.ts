@@ -104,7 +104,7 @@ export function holdPrompt(
   const { queued, agent } = session;
   const isRunning = session.turns.size > 0;
   if (!isRunning && (queued === undefined || queued.isReleased(request) || queued.isEmpty)) return false;
-  const how = whileRunning(wantedFor(proxy, session), agent.handshake?.result, askedIn(frame));
+  const how = whileRunning(wantedFor(proxy, session), agent.handshake?.result, requestedHandling(frame));
   switch (how === 'steer' && !isRunning ? 'queue' : how) {
     case 'pass':
       return false;
@@ -145,7 +145,8 @@ export function describedAgents(proxy: Parts<'context' | 'pool'>): Readonly<Reco
 }
 
 /** `_meta["acp-switchboard"].whileRunning` of the prompt. */
-const askedIn = ({ bytes, body }: Frame): string | undefined => stringAt(bytes, memberAt(bytes, body, '_meta', META_KEY, 'whileRunning'));
+const requestedHandling = ({ bytes, body }: Frame): string | undefined =>
+  stringAt(bytes, memberAt(bytes, body, '_meta', META_KEY, 'whileRunning'));
 
 function queue(proxy: Parts<'context' | 'pool' | 'client'>, session: Session, held: Held): void {
   session.queued ??= new PromptQueue();

@@ -10,13 +10,13 @@ import type { Patch } from '../../wire/writer.ts';
 import type { Agent, ForwardedCall } from '../agents/agent.ts';
 import type { ClientRequest } from '../boundary.ts';
 import type { Parts, ProxyParts } from '../parts.ts';
-import { contextPatches, passAnswer, toNative } from '../rewrite.ts';
-import { agentByCommand } from '../sessions/change-agent.ts';
+import { passAnswer, toNative, traceContextPatches } from '../rewrite.ts';
+import { runAgentCommand } from '../sessions/change-agent.ts';
 import { announceOptions } from '../sessions/config-options.ts';
 import { record } from '../sessions/open-params.ts';
 import type { Session } from '../sessions/session.ts';
 import { lockAgent } from '../sessions/session-state.ts';
-import { lookForTools } from '../tools/check-tool-use.ts';
+import { checkToolUse } from '../tools/check-tool-use.ts';
 import { cancelTurns, endCancelled } from './cancel.ts';
 import { endJoined } from './prompt-queue.ts';
 import { renewCovers } from './renew-covers.ts';
@@ -36,7 +36,7 @@ export function prompt(proxy: ProxyParts, request: ClientRequest, session: Sessi
   if (command?.ok === false) return proxy.client.fail(request, failure('AMBIGUOUS', [command.reason]));
   if (command) {
     proxy.context.multiplexer?.promptBegan(request.idText, frame);
-    return agentByCommand(proxy, request, session, command.named);
+    return runAgentCommand(proxy, request, session, command.named);
   }
   const refused = mayHoldMedia(session, frame) ? refusedContent(session, frame) : undefined;
   if (refused) return proxy.client.fail(request, refused);
@@ -92,7 +92,7 @@ class PromptCall implements ForwardedCall {
   patches(frame: Frame): readonly Patch[] {
     const isRewritten = mayHoldResource(this.#proxy, frame) || this.#isDescribed(frame);
     const own = isRewritten ? [...this.#native(frame), ...plainContent(this.#proxy, this.#session, frame)] : this.#native(frame);
-    const traced = contextPatches(this.#proxy, this.#session.agent, frame, this.request);
+    const traced = traceContextPatches(this.#proxy, this.#session.agent, frame, this.request);
     return traced.length > 0 ? [...own, ...traced] : own;
   }
 
@@ -124,7 +124,7 @@ class PromptCall implements ForwardedCall {
       if (this.#session.queued) this.#endJoined(answer);
     }
     if (this.#session.agent.isContained && this.#session.turns.size === 0) renewCovers(this.#proxy, this.#session, true);
-    if (this.#session.usedServers?.attachment) lookForTools(this.#proxy, this.#session);
+    if (this.#session.usedServers?.attachment) checkToolUse(this.#proxy, this.#session);
   }
 
   /** Later than the prompt came: it may have been cancelled by now. */
@@ -180,17 +180,17 @@ export function ourCommand(proxy: Parts<'pool'>, session: Session, frame: Frame)
  * A cheap check: nearly no prompt is a command, and the others need no parse. The command appears literally, unless a letter is escaped.
  */
 function mayBeCommand(frame: Frame): boolean {
-  return holds(frame, OUR_COMMAND) || holds(frame, SPELLED_LETTER);
+  return contains(frame, OUR_COMMAND) || contains(frame, SPELLED_LETTER);
 }
 
 /** Cheap checks: nearly no prompt has either, and parsing takes longer than forwarding. */
-const mayHoldResource = ({ pool }: Parts<'pool'>, frame: Frame): boolean => !pool.single && holds(briefOf(frame), RESOURCE);
+const mayHoldResource = ({ pool }: Parts<'pool'>, frame: Frame): boolean => !pool.single && contains(briefOf(frame), RESOURCE);
 
 function mayHoldMedia({ agent: { unsupportedMedia } }: Session, frame: Frame): boolean {
   if (unsupportedMedia.length === 0) return false;
   const brief = briefOf(frame);
-  return unsupportedMedia.some((media) => holds(brief, MEDIA_TOKENS[media])) || holds(brief, SPELLED_LETTER);
+  return unsupportedMedia.some((media) => contains(brief, MEDIA_TOKENS[media])) || contains(brief, SPELLED_LETTER);
 }
 
 /** Searches this frame only, not the rest of the chunk, which may hold hundreds more. */
-const holds = ({ bytes, start, end }: Frame, wanted: Buffer): boolean => bytes.subarray(start, end).includes(wanted);
+const contains = ({ bytes, start, end }: Frame, wanted: Buffer): boolean => bytes.subarray(start, end).includes(wanted);

@@ -74,7 +74,7 @@ function verdictOf(proxy: Parts<'context'>, session: Session, change: Change): V
   if (change.what === 'special') return { verdict: 'deny', why: 'a pipe, socket or device is never applied' };
   const { enforcement } = proxy.context;
   const mustAsk = change.leadsOutside || change.isProtected;
-  return enforcement?.change(session, change, mustAsk) ?? { verdict: 'ask', why: 'there is no policy' };
+  return enforcement?.reviewChange(session, change, mustAsk) ?? { verdict: 'ask', why: 'there is no policy' };
 }
 
 async function ask(

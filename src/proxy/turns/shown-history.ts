@@ -1,7 +1,7 @@
 // The messages and tool calls of a session that this process has passed on, in memory. It stands in for the transcript where transcripts are
 // off and a lost session comes back only by session/load: what the agent replays then is known by its content.
 import { fields } from '../../json-object.ts';
-import { waysBack } from '../../router/capabilities.ts';
+import { reopenMethods } from '../../router/capabilities.ts';
 import { roleOf } from '../../store/transcripts/frame-text.ts';
 import { ReplayMatcher } from '../../store/transcripts/replay-matcher.ts';
 import type { Update } from '../../store/transcripts/transcript-updates.ts';
@@ -69,7 +69,7 @@ function bodyOf(frame: Frame): Readonly<Record<string, unknown>> {
 
 /** Whether the replay of a session at this agent could not be known otherwise. Costs a parse for each of its updates. */
 const isNeeded = ({ context }: Parts<'context'>, { handshake }: Agent): boolean =>
-  context.transcripts === undefined && waysBack(handshake?.result, 'session/resume')[0] === 'session/load';
+  context.transcripts === undefined && reopenMethods(handshake?.result, 'session/resume')[0] === 'session/load';
 
 /** The session is empty: it is new, or its agent is about to send all of it. */
 export function restartShown(proxy: Parts<'context'>, session: Session): void {

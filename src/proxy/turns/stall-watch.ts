@@ -30,7 +30,7 @@ export class StallWatch {
     this.#deps = deps;
   }
   /** The agent has sent something, or got an answer it waited for. */
-  heard(): void {
+  noteActivity(): void {
     this.#wasActive = true;
   }
   turnStarted(): void {
@@ -92,9 +92,10 @@ function stalled(proxy: Parts<'context' | 'pool' | 'client' | 'requests'>, sessi
 /** An agent that does not answer cancelled turns does not read any more. Its sessions are recovered in its next process. */
 function endUnresponsive(proxy: Parts<'context'>, turns: readonly ClientRequest[]): void {
   for (const turn of turns) {
-    const { at } = turn;
-    if (at?.agent.findCall(at.id)?.request !== turn) continue;
-    proxy.context.report(`agent "${at.agent.name}" was stopped: its turn was silent and did not end after it was cancelled`);
-    at.agent.kill();
+    const { forwardedTo } = turn;
+    if (forwardedTo?.agent.findCall(forwardedTo.id)?.request !== turn) continue;
+    const { agent } = forwardedTo;
+    proxy.context.report(`agent "${agent.name}" was stopped: its turn was silent and did not end after it was cancelled`);
+    agent.kill();
   }
 }

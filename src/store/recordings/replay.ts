@@ -1,5 +1,6 @@
 // Replays a recording as an agent. Each session is a script: the replay finds the client's message in it and sends the agent's next
 // messages, up to the next client message.
+import { OPENS_SESSION } from '../../acp/methods.ts';
 import type { Message, Recorded } from './recording.ts';
 
 export type Player = {
@@ -30,7 +31,6 @@ type Script = {
 };
 
 const NO_SESSION = '';
-const OPENS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork']);
 /** If the client sends these more often than recorded, they get the last recorded answer. */
 const REPEATABLE = new Set(['initialize', 'session/list', 'auth/status']);
 
@@ -135,7 +135,7 @@ export function createPlayer(recording: readonly Recorded[], { strict, send, aft
       return inOrder.find(({ of, index }) => index >= of.at && !of.come.has(index) && of.entries[index]?.msg.method === method)?.of;
     if (typeof sessionId !== 'string') return loose;
     const known = [...scripts.values()].find((one) => one.sessionId === sessionId);
-    if (known || !OPENS.has(method)) return known;
+    if (known || !OPENS_SESSION.has(method)) return known;
     // The client loads a session of another name: use the recorded one.
     const other = [...scripts.values()].find(({ entries, at }) => at === 0 && entries[0]?.msg.method === method);
     if (other) other.sessionId = sessionId;

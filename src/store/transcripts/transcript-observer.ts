@@ -1,5 +1,6 @@
 // Observes the client connection and writes the transcript of each session. Frames are only queued when they pass, and read later.
 
+import { OPENS_SESSION } from '../../acp/methods.ts';
 import type { Frame, Span } from '../../wire/frame.ts';
 import { type Observer, patchedId, patchedText } from '../../wire/observer.ts';
 import { endOf, type FrameBatch, framesOf } from '../../wire/scanner/frame-batch.ts';
@@ -52,8 +53,7 @@ const NO_PATCHES: readonly Patch[] = [];
 const NOTHING: Fields = {};
 const PLAIN_ID = /^(?:[1-9]\d{0,14}|0|"[^"\\]*")$/;
 
-const OPENS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork']);
-const FROM_CLIENT = new Set([...OPENS, 'session/prompt', 'session/set_mode']);
+const FROM_CLIENT = new Set([...OPENS_SESSION, 'session/prompt', 'session/set_mode']);
 const TO_CLIENT = new Set(['session/request_permission']);
 const KEPT_UPDATES = new Set([
   ...['agent_message_chunk', 'agent_thought_chunk', 'user_message_chunk', 'tool_call', 'tool_call_update'],
@@ -169,7 +169,7 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     return true;
   }
   function begin(id: string, method: string, sessionId: string, params: Fields): void {
-    if (OPENS.has(method)) transcripts.again(sessionId);
+    if (OPENS_SESSION.has(method)) transcripts.again(sessionId);
     const kept = transcripts.of(sessionId);
     // An agent replays earlier messages while it loads. Without a transcript of them, record them.
     if (method === 'session/load') kept.isReplay = hasTranscript(dir, transcripts.recordIdOf(sessionId));
@@ -276,7 +276,7 @@ export function createTranscriptObserver(options: TranscriptOptions): Transcript
     if (sessionId === undefined) return;
     if (method === 'session/new' || method === 'session/fork') return transcripts.again(String(answer.sessionId));
     const kept = transcripts.of(sessionId);
-    if (OPENS.has(method)) {
+    if (OPENS_SESSION.has(method)) {
       if (kept.isReplay) kept.lateReplay = lateReplay(sessionId);
       kept.isReplay = false;
       if (error === undefined)

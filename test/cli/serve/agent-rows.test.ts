@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { agentSpec } from '../../../src/agents/defaults.ts';
 import { agentRows } from '../../../src/cli/serve/agent-rows.ts';
-import type { Connection } from '../../../src/proxy/api.ts';
+import type { RunningProxy } from '../../../src/proxy/api.ts';
 
 test('capabilities are listed by path, and those nested too deep are left out', () => {
   const endless = JSON.parse(`${'{"a":'.repeat(20_000)}true${'}'.repeat(20_000)}`);
@@ -10,7 +10,7 @@ test('capabilities are listed by path, and those nested too deep are left out', 
   const connection = {
     health: () => ({ one: { state: 'ready', restarts: 0, sessions: 0, inFlight: 0, stderrTail: [] } }),
     described: () => ({ one: { name: 'one', title: 'One', answer } }),
-  } as unknown as Connection;
+  } as unknown as RunningProxy;
   const [row] = agentRows(
     connection,
     { agents: [], defaultAgent: 'one' },
@@ -29,7 +29,7 @@ test('a remote agent has its transport, its address and, where one starts it, it
   };
   const here = { state: 'ready', restarts: 0, sessions: 0, inFlight: 0, stderrTail: [] };
   const described = Object.fromEntries(['far', 'pool'].map((name) => [name, { name, title: name, answer: undefined }]));
-  const connection = { health: () => ({ far: here, pool: here }), described: () => described } as unknown as Connection;
+  const connection = { health: () => ({ far: here, pool: here }), described: () => described } as unknown as RunningProxy;
   const rows = agentRows(
     connection,
     { agents: [far, pool], defaultAgent: 'far' },

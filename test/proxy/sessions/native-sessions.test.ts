@@ -19,15 +19,19 @@ test('a frame belongs to the session that it names now, whatever that id led to 
   const sessions = new NativeSessions();
   const [first, second, other] = [session('s'), session('s'), session('t')];
   const frame = update({ sessionId: 's' });
-  expect(sessions.of(frame)).toBeUndefined();
+  expect(sessions.forFrame(frame)).toBeUndefined();
   sessions.set('s', first).set('t', other);
-  expect([sessions.of(frame), sessions.of(frame), sessions.of(update({ sessionId: 't' }))]).toEqual([first, first, other]);
+  expect([sessions.forFrame(frame), sessions.forFrame(frame), sessions.forFrame(update({ sessionId: 't' }))]).toEqual([
+    first,
+    first,
+    other,
+  ]);
   sessions.set('s', second);
-  expect(sessions.of(frame)).toBe(second);
+  expect(sessions.forFrame(frame)).toBe(second);
   sessions.delete('s');
-  expect([sessions.of(frame), sessions.of(update({ sessionId: 't' }))]).toEqual([undefined, other]);
+  expect([sessions.forFrame(frame), sessions.forFrame(update({ sessionId: 't' }))]).toEqual([undefined, other]);
   sessions.clear();
-  expect(sessions.of(update({ sessionId: 't' }))).toBeUndefined();
+  expect(sessions.forFrame(update({ sessionId: 't' }))).toBeUndefined();
 });
 
 test('two agents may use one id for different sessions', () => {
@@ -36,7 +40,7 @@ test('two agents may use one id for different sessions', () => {
   one.set('s', mine);
   another.set('s', yours);
   const frame = update({ sessionId: 's' });
-  expect([one.of(frame), another.of(frame), one.of(frame)]).toEqual([mine, yours, mine]);
+  expect([one.forFrame(frame), another.forFrame(frame), one.forFrame(frame)]).toEqual([mine, yours, mine]);
 });
 
 test('an id that is too long to be cached, escaped or missing is looked up directly', () => {
@@ -44,10 +48,10 @@ test('an id that is too long to be cached, escaped or missing is looked up direc
   const long = session('x'.repeat(100));
   const escaped = session('sé');
   sessions.set('x'.repeat(100), long).set('sé', escaped);
-  expect(sessions.of(update({ sessionId: 'x'.repeat(100) }))).toBe(long);
+  expect(sessions.forFrame(update({ sessionId: 'x'.repeat(100) }))).toBe(long);
   const line = Buffer.from('{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s\\u00e9"}}\n');
-  expect(sessions.of(strictParse(line, 0, line.length - 1) as Frame)).toBe(escaped);
-  expect(sessions.of(update({}))).toBeUndefined();
+  expect(sessions.forFrame(strictParse(line, 0, line.length - 1) as Frame)).toBe(escaped);
+  expect(sessions.forFrame(update({}))).toBeUndefined();
 });
 
 test('frames held for a session come back in order, once, and only up to a limit of bytes', () => {

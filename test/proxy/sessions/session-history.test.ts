@@ -38,7 +38,7 @@ import {
 } from '../../../src/proxy/sessions/session-state.ts';
 
 const load = (): Load => ({ operation: 'load', abandon: () => {} });
-const recovery = (): Recovery => ({ operation: 'recovery', heard: () => {}, join: () => {} });
+const recovery = (): Recovery => ({ operation: 'recovery', noteActivity: () => {}, join: () => {} });
 const change = (): Change => ({ operation: 'change', abandon: () => {} });
 const close = (): Close => ({ operation: 'close' });
 const recoveryOverdue = (now: Parameters<typeof recoveryWait>[0]) => recoveryWait(now, 'overdue');

@@ -55,7 +55,7 @@ const live = (state: SessionState): Live => {
 };
 
 const load = (): Load => ({ operation: 'load', abandon: () => {} });
-const recovery = (): Recovery => ({ operation: 'recovery', heard: () => {}, join: () => {} });
+const recovery = (): Recovery => ({ operation: 'recovery', noteActivity: () => {}, join: () => {} });
 const change = (): Change => ({ operation: 'change', abandon: () => {} });
 const close = (): Close => ({ operation: 'close' });
 const recoveryOverdue = (now: Parameters<typeof recoveryWait>[0]) => recoveryWait(now, 'overdue');

@@ -10,7 +10,7 @@ import { type Addresses, refuseForeign } from '../../../listener/access.ts';
 import type { Gate } from '../../../listener/gate.ts';
 import type { Endpoint } from '../../../listener/listener.ts';
 import { refuse } from '../../../listener/respond.ts';
-import type { Connection } from '../../../proxy/api.ts';
+import type { RunningProxy } from '../../../proxy/api.ts';
 import { learnArgs } from '../../../redaction/learn-secrets.ts';
 import { createSessionLog } from '../../../store/sessions/session-store.ts';
 import type { Token } from '../../../store/tokens.ts';
@@ -56,8 +56,8 @@ export function webAppEndpoint({ config, stateDir, secrets, owns }: InProcess, g
         if (transcripts) sources.add(transcripts);
         void closed.then(() => transcripts && sources.delete(transcripts));
         return {
-          ...{ ...client, close, runByUser: connection.runByUser },
-          byUser: (sessionId, act, file) => connection.byUser(sessionId, act, file, 'web-app'),
+          ...{ ...client, close, runByUser: connection.commandByUser },
+          byUser: (sessionId, act, file) => connection.fileActionByUser(sessionId, act, file, 'web-app'),
           problem: () => problemOf(connection),
           transcript: (sessionId) => transcripts?.updates(sessionId),
         };
@@ -83,7 +83,7 @@ export function webAppEndpoint({ config, stateDir, secrets, owns }: InProcess, g
 }
 
 /** The proxy answers `initialize` also for an agent that does not start. */
-function problemOf({ described, health }: Connection): Error | undefined {
+function problemOf({ described, health }: RunningProxy): Error | undefined {
   const [agent] = Object.values(described());
   const [its] = Object.values(health());
   return agent?.answer === undefined ? (its?.unavailable ?? its?.lastError) : undefined;

@@ -12,7 +12,7 @@ import type { Agent } from '../../agents/agent.ts';
 import type { Session } from '../../sessions/session.ts';
 import { requestPermission } from '../ask-user.ts';
 import { agentStateOf, stateOf } from '../enforcement-state.ts';
-import { type EnforcementDeps, evaluate, OBSERVED, type PendingAction, record, write } from '../evaluate.ts';
+import { type EnforcementDeps, type Evaluation, evaluate, OBSERVED, record, write } from '../evaluate.ts';
 import { violation } from '../observed-actions.ts';
 import { type ModeList, modeListsIn } from './mode-lists.ts';
 import { isAboutAsking, isConfirmed, knownChoice, type ModeStatus, nameOf, remember, statusOf } from './mode-status.ts';
@@ -30,7 +30,7 @@ export function isRefusedMode(deps: EnforcementDeps, agent: Agent, id: string): 
 }
 
 /** Removes refused modes and values from a response or update that lists them, and keeps what the agent says about the others. */
-export function narrow(deps: EnforcementDeps, agent: Agent, frame: Frame, holder: Span | undefined): Frame {
+export function removeRefusedModes(deps: EnforcementDeps, agent: Agent, frame: Frame, holder: Span | undefined): Frame {
   const { bytes } = frame;
   const found = modeListsIn(bytes, holder);
   for (const list of found) remember(agent, list);
@@ -71,7 +71,7 @@ function textWith(bytes: Buffer, { start, end }: Span, patches: readonly Patch[]
   return text + bytes.toString('utf8', at, end);
 }
 
-type Wanted = { readonly agent: Agent; readonly name: string; readonly status: ModeStatus; readonly action: PendingAction };
+type Wanted = { readonly agent: Agent; readonly name: string; readonly status: ModeStatus; readonly evaluation: Evaluation };
 
 /** What the client wants to set; undefined if that does not change whether the agent asks. */
 function wantedBy(deps: EnforcementDeps, method: string, session: Session | undefined, frame: Frame): Wanted | ProxyError | undefined {
@@ -88,8 +88,8 @@ function wantedBy(deps: EnforcementDeps, method: string, session: Session | unde
   if (!isAboutAsking(deps, agent, known) && statusOf(deps, agent, known.option, known.choice) === 'allowed') return undefined;
   const name = nameOf(known.option, wanted);
   const text = frame.bytes.subarray(frame.start, frame.end);
-  const action = evaluate(deps, { agent, session, surface: method }, text, (place) => toolAction(place, 'mode', name));
-  return { agent, name, status: statusOf(deps, agent, known.option, known.choice), action };
+  const evaluation = evaluate(deps, { agent, session, surface: method }, text, (place) => toolAction(place, 'mode', name));
+  return { agent, name, status: statusOf(deps, agent, known.option, known.choice), evaluation };
 }
 
 /** Why the client may not set it. */
@@ -97,14 +97,15 @@ export function refusesChange(deps: EnforcementDeps, method: string, session: Se
   const wanted = wantedBy(deps, method, session, frame);
   if (wanted === undefined) return undefined;
   if (!('status' in wanted)) return deps.isObserving ? undefined : wanted;
-  const { agent, name, status, action } = wanted;
+  const { agent, name, status, evaluation } = wanted;
   const isUnconfirmed = status === 'suspect' && !isConfirmed(session, name);
-  const isDenied = status === 'refused' || isUnconfirmed || action.verdict === 'deny';
-  if (isDenied) record(deps, action, deps.isObserving ? 'passed' : 'refused', 'policy', 'deny');
+  const isDenied = status === 'refused' || isUnconfirmed || evaluation.verdict === 'deny';
+  if (isDenied) record(deps, evaluation, deps.isObserving ? 'passed' : 'refused', 'policy', 'deny');
   // The user requests it, so an `ask` is answered. A confirmed one is recorded with the answer.
-  else if (status === 'allowed') write(deps, action, { option: 'passed', by: 'user', verdict: action.verdict, answer: 'allow_once' });
+  else if (status === 'allowed')
+    write(deps, evaluation, { option: 'passed', by: 'user', verdict: evaluation.verdict, answer: 'allow_once' });
   if (!isDenied || deps.isObserving) return undefined;
-  const why = status === 'refused' ? 'the policy refuses it' : isUnconfirmed ? `${SUSPECT}, and nobody was asked` : action.decision.why;
+  const why = status === 'refused' ? 'the policy refuses it' : isUnconfirmed ? `${SUSPECT}, and nobody was asked` : evaluation.decision.why;
   return failure('MODE_REFUSED', [name, agent.name, why], { agent: agent.name });
 }
 
@@ -121,13 +122,13 @@ export function confirmsChange(
   if (deps.isObserving || !deps.isInteractive) return false;
   const wanted = wantedBy(deps, method, session, frame);
   if (!wanted || !('status' in wanted)) return false;
-  const { agent, name, status, action } = wanted;
-  if (status !== 'suspect' || action.verdict === 'deny' || isConfirmed(session, name)) return false;
+  const { agent, name, status, evaluation } = wanted;
+  if (status !== 'suspect' || evaluation.verdict === 'deny' || isConfirmed(session, name)) return false;
   const kept = detach(frame);
   const why = `${SUSPECT}: what it does not ask about, the policy cannot prevent`;
-  const asked = { ...action, request: Buffer.from(action.request), decision: { ...action.decision, why } };
+  const waiting = { ...evaluation, request: Buffer.from(evaluation.request), decision: { ...evaluation.decision, why } };
   const shown = { title: `Set ${agent.title} to "${name}"? ${why}.`, kind: 'switch_mode' };
-  requestPermission(deps, asked, session, JSON.stringify(`mode-${randomUUID()}`), shown, (reply) => {
+  requestPermission(deps, waiting, session, JSON.stringify(`mode-${randomUUID()}`), shown, (reply) => {
     if (reply === 'allowed') stateOf(session).confirmedModes.add(name);
     then(
       kept,
@@ -154,18 +155,19 @@ export function modeUpdate(deps: EnforcementDeps, session: Session, frame: Frame
     const name = nameOf(option, choice.value);
     if (status === 'allowed' || isConfirmed(session, name)) continue;
     const text = bytes.subarray(frame.start, frame.end);
-    const action = evaluate(deps, { agent, session, surface: 'current_mode_update' }, text, (place) => toolAction(place, 'mode', name));
-    if (status === 'refused') violation(deps, { ...action, verdict: 'deny' }, session, `went to mode "${name}", which the policy refuses`);
+    const evaluation = evaluate(deps, { agent, session, surface: 'current_mode_update' }, text, (place) => toolAction(place, 'mode', name));
+    if (status === 'refused')
+      violation(deps, { ...evaluation, verdict: 'deny' }, session, `went to mode "${name}", which the policy refuses`);
     else if (!stateOf(session).reportedModes.has(name)) {
       stateOf(session).reportedModes.add(name);
-      record(deps, { ...action, surface: OBSERVED }, 'notify', 'policy', 'ask');
+      record(deps, { ...evaluation, surface: OBSERVED }, 'notify', 'policy', 'ask');
       deps.host.warn(session, `${agent.title} went to mode "${name}"`, `${SUSPECT}.`);
     }
   }
 }
 
 /** Says once that nothing makes the agent ask: the policy only sees what it has done. */
-export function warnOfUnasking(deps: EnforcementDeps, session: Session): void {
+export function warnNeverAsks(deps: EnforcementDeps, session: Session): void {
   const { agent } = session;
   const known = agentStateOf(agent);
   if (known.isWarnedOf) return;

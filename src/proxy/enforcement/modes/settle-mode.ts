@@ -11,7 +11,7 @@ import type { Agent, Call } from '../../agents/agent.ts';
 import { type EnforcementDeps, evaluate, record, recordUnread } from '../evaluate.ts';
 import { type ModeList, modeListsIn } from './mode-lists.ts';
 import { isConfirmed, nameOf, statusOf } from './mode-status.ts';
-import { narrow } from './modes.ts';
+import { removeRefusedModes } from './modes.ts';
 
 /** Their answers open a new session. */
 const OPENING = new Set(['session/new', 'session/fork']);
@@ -39,7 +39,7 @@ export function settleMode(deps: EnforcementDeps, agent: Agent, call: Call, answ
   const settled = (last: Frame) => {
     const isThere = last.outcome === 'result' && (OPENING.has(call.method) || RETURNING.has(call.method));
     if (isThere && sessionId !== undefined) agent.sessions.admit(sessionId);
-    then(narrow(deps, agent, last, last.body));
+    then(removeRefusedModes(deps, agent, last, last.body));
   };
   const { connection } = agent;
   const refuse = (nativeId: string, error: ProxyError) => {
@@ -63,8 +63,8 @@ export function settleMode(deps: EnforcementDeps, agent: Agent, call: Call, answ
     evaluate(deps, { agent, session, surface: call.method }, kept.bytes, (place) => toolAction(place, 'mode', name));
   const fail = (name: string, why: string) => {
     const error = failure('MODE_REFUSED', [name, agent.name, why], { agent: agent.name });
-    const action = actionOf(name);
-    record(deps, { ...action, decision: { ...action.decision, why: error.message } }, 'refused', 'policy', 'deny');
+    const evaluation = actionOf(name);
+    record(deps, { ...evaluation, decision: { ...evaluation.decision, why: error.message } }, 'refused', 'policy', 'deny');
     if (sessionId !== undefined) refuse(sessionId, error);
     call.onFail(error);
   };
@@ -86,8 +86,8 @@ export function settleMode(deps: EnforcementDeps, agent: Agent, call: Call, answ
         if (moved.outcome !== 'result') return stay(`it did not change to "${to}"`);
         const why = currentStatus(list) === 'refused' ? 'which the policy refuses' : 'in which it may act without asking';
         deps.host.report(`agent "${agent.name}" began in mode "${from}", ${why}; it was set to "${to}"`);
-        const action = actionOf(from);
-        record(deps, { ...action, decision: { ...action.decision, why: `${why}; set to "${to}"` } }, 'moved', 'policy', 'deny');
+        const evaluation = actionOf(from);
+        record(deps, { ...evaluation, decision: { ...evaluation.decision, why: `${why}; set to "${to}"` } }, 'moved', 'policy', 'deny');
         moves.push({ span: list.currentAt as Span, text });
         move(others);
       },

@@ -12,7 +12,7 @@ export type Surface = {
   readonly ask: (place: Place) => Action;
   readonly shown: Shown;
   /** The grant that an earlier consent would have to cover. */
-  readonly use?: (place: Place, asked: Action) => Grant | undefined;
+  readonly use?: (place: Place, action: Action) => Grant | undefined;
 };
 
 /** How much of a file the user sees before it is written. */

@@ -8,12 +8,12 @@ import type { Session } from '../../sessions/session.ts';
 import { requestPermission } from '../ask-user.ts';
 import { stateOf } from '../enforcement-state.ts';
 import {
-  type Asking,
+  detached,
   type EnforcementDeps,
+  type Evaluation,
   evaluate,
+  type IncomingRequest,
   idOf,
-  kept,
-  type PendingAction,
   paramsOf,
   placeFor,
   record,
@@ -39,54 +39,54 @@ export type WaitingRequests = {
   isCancelled: boolean;
 };
 
-export function fileOrTerminal(deps: EnforcementDeps, asking: Asking): void {
-  const { agent, session, frame, passOn } = asking;
-  const idText = idOf(asking);
+export function fileOrTerminal(deps: EnforcementDeps, incoming: IncomingRequest): void {
+  const { agent, session, frame, passOn } = incoming;
+  const idText = idOf(incoming);
   const method = frame.method as string;
-  const surface = surfaceOfMethod(method, paramsOf(asking));
+  const surface = surfaceOfMethod(method, paramsOf(incoming));
   if (!surface) {
-    recordUnread(deps, surfaceOf(asking), textOf(asking), 'its params do not follow the protocol');
+    recordUnread(deps, surfaceOf(incoming), textOf(incoming), 'its params do not follow the protocol');
     if (deps.isObserving) return void passOn(frame);
     return agent.fail(idText, failure('PARAMS', [method, 'the policy cannot evaluate it: paths must be absolute and without ".."']));
   }
   const queue = session && queueOf(session, agent);
   // A read behind a write that waits for the user must see the write: keep the agent's order.
-  if (queue?.isAsking) return wait(queue, asking, (waited) => fileOrTerminal(deps, waited));
-  const look = (request: Buffer | string) => evaluate(deps, surfaceOf(asking), request, surface.ask);
-  let action = look(textOf(asking));
+  if (queue?.isAsking) return wait(queue, incoming, (waited) => fileOrTerminal(deps, waited));
+  const evaluateNow = (request: Buffer | string) => evaluate(deps, surfaceOf(incoming), request, surface.ask);
+  let evaluation = evaluateNow(textOf(incoming));
   if (deps.isObserving) {
-    record(deps, action, 'passed');
+    record(deps, evaluation, 'passed');
     return void passOn(frame);
   }
-  const refuse = (why: string, { decision } = action) =>
+  const refuse = (why: string, { decision } = evaluation) =>
     agent.fail(idText, failure('POLICY_DENIED', [method, why], { rule: decision.rule?.id }));
-  const decided = (isAllowed: boolean) => session && stateOf(session).decided.note(session, action.asked, isAllowed);
-  if (action.verdict === 'allow') {
-    if (record(deps, action, 'passed')) {
+  const decided = (isAllowed: boolean) => session && stateOf(session).decided.note(session, evaluation.action, isAllowed);
+  if (evaluation.verdict === 'allow') {
+    if (record(deps, evaluation, 'passed')) {
       decided(true);
-      return void passOn(frame, { evaluatedPath: placeOf(method, action) });
+      return void passOn(frame, { evaluatedPath: placeOf(method, evaluation) });
     }
-    action = look(textOf(asking)); // the policy may deny what cannot be recorded
+    evaluation = evaluateNow(textOf(incoming)); // the policy may deny what cannot be recorded
   }
-  if (action.verdict === 'deny' || !session || !queue || queue.isCancelled) {
-    record(deps, action, 'refused', action.by, 'deny');
+  if (evaluation.verdict === 'deny' || !session || !queue || queue.isCancelled) {
+    record(deps, evaluation, 'refused', evaluation.by, 'deny');
     decided(false);
-    if (!queue?.isCancelled) reportRefusal(deps, action, { shown: surface.shown });
-    return refuse(queue?.isCancelled ? 'the turn was cancelled' : action.decision.why);
+    if (!queue?.isCancelled) reportRefusal(deps, evaluation, { shown: surface.shown });
+    return refuse(queue?.isCancelled ? 'the turn was cancelled' : evaluation.decision.why);
   }
   // The user has consented to exactly this.
-  const consent = stateOf(session).grants.take(action, surface.use?.(placeFor(deps, action), action.asked));
-  if (consent && write(deps, action, { option: 'passed', by: consent.by, verdict: 'ask', answerIn: consent.seq }).isWritten) {
+  const consent = stateOf(session).grants.take(evaluation, surface.use?.(placeFor(deps, evaluation), evaluation.action));
+  if (consent && write(deps, evaluation, { option: 'passed', by: consent.by, verdict: 'ask', answerIn: consent.seq }).isWritten) {
     decided(true);
-    return void passOn(frame, { evaluatedPath: placeOf(method, action) });
+    return void passOn(frame, { evaluatedPath: placeOf(method, evaluation) });
   }
-  const waits = detach(frame);
-  const asked = kept(action);
+  const waitingFrame = detach(frame);
+  const waiting = detached(evaluation);
   queue.isAsking = true;
-  requestPermission(deps, asked, session, idText, surface.shown, (reply) => {
+  requestPermission(deps, waiting, session, idText, surface.shown, (reply) => {
     // The policy may have changed meanwhile, or the target of the path.
-    const now = reply === 'allowed' ? look(asked.request) : asked;
-    const isSame = JSON.stringify(now.asked.paths) === JSON.stringify(asked.asked.paths);
+    const now = reply === 'allowed' ? evaluateNow(waiting.request) : waiting;
+    const isSame = JSON.stringify(now.action.paths) === JSON.stringify(waiting.action.paths);
     const late = now.verdict === 'deny' ? now.decision.why : isSame ? undefined : 'the path changed after the policy checked it';
     decided(reply === 'allowed' && late === undefined);
     if (reply !== 'allowed') refuse(reply === 'cancelled' ? 'the turn was cancelled' : 'the user refused it');
@@ -94,7 +94,7 @@ export function fileOrTerminal(deps: EnforcementDeps, asking: Asking): void {
       recordLate(deps, now, late);
       reportRefusal(deps, { ...now, decision: { ...now.decision, why: late } }, { shown: surface.shown });
       refuse(late, now);
-    } else passOn(waits, { evaluatedPath: placeOf(method, asked) });
+    } else passOn(waitingFrame, { evaluatedPath: placeOf(method, waiting) });
     // Requests behind a cancelled one belong to the same turn: the user is not asked about them.
     queue.isCancelled = reply === 'cancelled';
     resume(queue);
@@ -112,19 +112,19 @@ function resume(queue: WaitingRequests): void {
   }
 }
 
-function wait(queue: WaitingRequests, asking: Asking, then: (asking: Asking) => void): void {
-  const { agent, frame, session } = asking;
-  const idText = idOf(asking);
+function wait(queue: WaitingRequests, incoming: IncomingRequest, then: (incoming: IncomingRequest) => void): void {
+  const { agent, frame, session } = incoming;
+  const idText = idOf(incoming);
   const key = canonicalId(idText);
   if (queue.waiting.has(key)) return agent.fail(idText, failure('ID_IN_USE', [idText]));
   if (queue.waiting.size >= MAX_WAITING)
     return agent.fail(idText, failure('TOO_MANY_OPEN', ['requests that wait for the user', MAX_WAITING]));
-  const waits = { ...asking, frame: detach(frame) };
+  const kept = { ...incoming, frame: detach(frame) };
   queue.waiting.set(key, {
     method: frame.method as string,
     run() {
       // A session that the agent named early may have been opened meanwhile.
-      if (agent.connection === queue.connection) then({ ...waits, session: session && (agent.sessions.get(session.nativeId) ?? session) });
+      if (agent.connection === queue.connection) then({ ...kept, session: session && (agent.sessions.get(session.nativeId) ?? session) });
     },
   });
 }
@@ -148,8 +148,8 @@ export function takeOverWaiting({ enforcement }: Session, session: Session): voi
 }
 
 /** The real path of the file when it was evaluated: only that file may be opened. */
-const placeOf = (method: string, { asked }: PendingAction): string | undefined =>
-  method.startsWith('fs/') ? asked.paths[0]?.path : undefined;
+const placeOf = (method: string, { action }: Evaluation): string | undefined =>
+  method.startsWith('fs/') ? action.paths[0]?.path : undefined;
 
 /** A new connection of the agent, and another agent, start with an empty queue. */
 function queueOf(session: Session, agent: Agent): WaitingRequests {

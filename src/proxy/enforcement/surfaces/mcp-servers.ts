@@ -8,11 +8,11 @@ import type { Agent } from '../../agents/agent.ts';
 import { requestPermission } from '../ask-user.ts';
 import { agentStateOf, stateOf } from '../enforcement-state.ts';
 import {
-  type Asking,
+  detached,
   type EnforcementDeps,
   evaluate,
+  type IncomingRequest,
   idOf,
-  kept,
   paramsOf,
   record,
   recordLate,
@@ -23,9 +23,9 @@ import {
 import { reportRefusal } from '../reports.ts';
 
 /** mcp/connect of the older draft: which server the connection is to. */
-export function mcpConnect(asking: Asking): void {
-  const { agent, frame, passOn } = asking;
-  const { acpId, serverId, id } = paramsOf(asking);
+export function mcpConnect(incoming: IncomingRequest): void {
+  const { agent, frame, passOn } = incoming;
+  const { acpId, serverId, id } = paramsOf(incoming);
   const server = nameOf(agent, acpId ?? serverId ?? id);
   passOn(frame, {
     onAnswer(answer) {
@@ -36,52 +36,52 @@ export function mcpConnect(asking: Asking): void {
   });
 }
 
-export function mcpCall(deps: EnforcementDeps, asking: Asking): void {
-  const { agent, frame, passOn } = asking;
-  const { serverId, connectionId, method, params } = paramsOf(asking);
+export function mcpCall(deps: EnforcementDeps, incoming: IncomingRequest): void {
+  const { agent, frame, passOn } = incoming;
+  const { serverId, connectionId, method, params } = paramsOf(incoming);
   if (typeof method === 'string' && method !== 'tools/call') return void passOn(frame);
   const { name, arguments: args } = (params ?? {}) as { name?: unknown; arguments?: unknown };
   const server = typeof connectionId === 'string' ? agent.enforcement?.mcpConnections.get(connectionId) : nameOf(agent, serverId);
   if (typeof method !== 'string' || typeof name !== 'string' || server === undefined) {
-    recordUnread(deps, surfaceOf(asking), textOf(asking), 'it names no tool of a server that the agent was given');
+    recordUnread(deps, surfaceOf(incoming), textOf(incoming), 'it names no tool of a server that the agent was given');
     if (deps.isObserving) return void passOn(frame);
-    return agent.fail(idOf(asking), failure('MCP_SERVER_UNKNOWN', [String(serverId ?? connectionId)]));
+    return agent.fail(idOf(incoming), failure('MCP_SERVER_UNKNOWN', [String(serverId ?? connectionId)]));
   }
-  const look = (request: Buffer | string) =>
-    evaluate(deps, surfaceOf(asking), request, (place) => mcpAction(place, { server, tool: name, args }));
-  let action = look(textOf(asking));
+  const evaluateNow = (request: Buffer | string) =>
+    evaluate(deps, surfaceOf(incoming), request, (place) => mcpAction(place, { server, tool: name, args }));
+  let evaluation = evaluateNow(textOf(incoming));
   if (deps.isObserving) {
-    record(deps, action, 'passed');
+    record(deps, evaluation, 'passed');
     return void passOn(frame);
   }
   // Without a rule the client decides: the tools are its own, and it may ask the user itself.
-  const isLeftOpen = action.verdict === 'ask' && action.decision.rule === undefined;
-  const session = asking.session ?? [...agent.sessions.values()].at(-1);
-  const decided = (isAllowed: boolean) => session && stateOf(session).decided.note(session, action.asked, isAllowed);
-  if (action.verdict === 'allow' || isLeftOpen) {
-    if (record(deps, action, 'passed')) {
+  const isLeftOpen = evaluation.verdict === 'ask' && evaluation.decision.rule === undefined;
+  const session = incoming.session ?? [...agent.sessions.values()].at(-1);
+  const decided = (isAllowed: boolean) => session && stateOf(session).decided.note(session, evaluation.action, isAllowed);
+  if (evaluation.verdict === 'allow' || isLeftOpen) {
+    if (record(deps, evaluation, 'passed')) {
       decided(true);
       return void passOn(frame);
     }
-    action = look(textOf(asking)); // the policy may deny what cannot be recorded
+    evaluation = evaluateNow(textOf(incoming)); // the policy may deny what cannot be recorded
   }
-  const idText = idOf(asking);
+  const idText = idOf(incoming);
   // An error of the tool, not of the transport: the outer request succeeded.
   const refuse = (why: string) => agent.succeed(idText, JSON.stringify({ error: { code: -32603, message: `Denied by policy: ${why}` } }));
   const shown = { title: `Use ${server}: ${name}`, kind: 'other', rawInput: { server, tool: name, arguments: args } };
-  if (action.verdict === 'deny' || !session) {
-    record(deps, action, 'refused', action.by, 'deny');
+  if (evaluation.verdict === 'deny' || !session) {
+    record(deps, evaluation, 'refused', evaluation.by, 'deny');
     decided(false);
-    reportRefusal(deps, { ...action, session }, { shown });
-    return refuse(action.decision.why);
+    reportRefusal(deps, { ...evaluation, session }, { shown });
+    return refuse(evaluation.decision.why);
   }
-  const waits = detach(frame);
-  const asked = kept(action);
-  requestPermission(deps, asked, session, idText, shown, (reply) => {
-    const now = reply === 'allowed' ? look(asked.request) : undefined;
+  const waitingFrame = detach(frame);
+  const waiting = detached(evaluation);
+  requestPermission(deps, waiting, session, idText, shown, (reply) => {
+    const now = reply === 'allowed' ? evaluateNow(waiting.request) : undefined;
     decided(now !== undefined && now.verdict !== 'deny');
     if (now === undefined) return refuse('the user refused it');
-    if (now.verdict !== 'deny') return void passOn(waits);
+    if (now.verdict !== 'deny') return void passOn(waitingFrame);
     recordLate(deps, now, now.decision.why);
     reportRefusal(deps, { ...now, session }, { shown });
     refuse(now.decision.why);
@@ -113,12 +113,12 @@ export function refusesServers(deps: EnforcementDeps, agent: Agent, paramsText: 
     }
     const ask = requestOf(server, typeof cwd === 'string' ? cwd : undefined);
     if (!ask) continue;
-    const look = () => evaluate(deps, about, JSON.stringify(server), ask);
-    let action = look();
-    const isRecorded = record(deps, action, action.verdict === 'deny' && !deps.isObserving ? 'refused' : 'passed');
-    if (!isRecorded) action = look(); // the policy may deny what cannot be recorded
-    if (action.verdict !== 'deny' || deps.isObserving) continue;
-    return failure('SERVER_DENIED', [String(server?.name), agent.name, action.decision.why], { rule: action.decision.rule?.id });
+    const evaluateNow = () => evaluate(deps, about, JSON.stringify(server), ask);
+    let evaluation = evaluateNow();
+    const isRecorded = record(deps, evaluation, evaluation.verdict === 'deny' && !deps.isObserving ? 'refused' : 'passed');
+    if (!isRecorded) evaluation = evaluateNow(); // the policy may deny what cannot be recorded
+    if (evaluation.verdict !== 'deny' || deps.isObserving) continue;
+    return failure('SERVER_DENIED', [String(server?.name), agent.name, evaluation.decision.why], { rule: evaluation.decision.rule?.id });
   }
   return undefined;
 }

@@ -19,19 +19,19 @@ import { detach, type Frame } from '../../../wire/frame.ts';
 import { elements, memberAt, stringAt } from '../../../wire/json-path.ts';
 import { readBody } from '../../../wire/scanner/strict-parse.ts';
 import type { Patch } from '../../../wire/writer.ts';
-import type { AgentRequest } from '../../requests/agent-requests.ts';
+import { type AgentRequest, CANCELLED_PERMISSION } from '../../requests/agent-requests.ts';
 import type { Session } from '../../sessions/session.ts';
 import type { NamedTool } from '../../tools/host-calls.ts';
-import { answererOf, chosenIn, denyInTime, remember, type Shown } from '../ask-user.ts';
+import { answererOf, chosenOption, denyAfterTimeout, remember, type Shown } from '../ask-user.ts';
 import type { Evaluated } from '../enforcement.ts';
 import { requestOf, stateOf } from '../enforcement-state.ts';
 import {
-  type Asking,
+  detached,
   type EnforcementDeps,
+  type Evaluation,
   evaluate,
+  type IncomingRequest,
   idOf,
-  kept,
-  type PendingAction,
   paramsOf,
   placeFor,
   record,
@@ -39,65 +39,64 @@ import {
   textOf,
   write,
 } from '../evaluate.ts';
-import { type Consent, turnOf } from '../grants.ts';
+import { type Consent, currentTurn } from '../grants.ts';
 import { isRefusedMode } from '../modes/modes.ts';
 import { reportRefusal } from '../reports.ts';
 import { evaluateTool, isHarmless } from './host-tools.ts';
 
-const CANCELLED = '{"outcome":{"outcome":"cancelled"}}';
 const selected = ({ optionId }: PermissionOption, _meta?: unknown): string =>
   JSON.stringify({ outcome: { outcome: 'selected', optionId }, ...(_meta !== undefined && { _meta }) });
 
-export function permission(deps: EnforcementDeps, asking: Asking): void {
-  const { agent, session, frame } = asking;
-  const { toolCall, options: offered } = paramsOf(asking);
+export function permission(deps: EnforcementDeps, incoming: IncomingRequest): void {
+  const { agent, session, frame } = incoming;
+  const { toolCall, options: offered } = paramsOf(incoming);
   const { toolCallId } = (toolCall ?? {}) as { toolCallId?: unknown };
-  const known = session && typeof toolCallId === 'string' ? stateOf(session).calls.asked(toolCallId) : undefined;
-  const ask = (place: Place) => permissionAction(place, asking.params, known?.call);
+  const known = session && typeof toolCallId === 'string' ? stateOf(session).calls.permissionRequested(toolCallId) : undefined;
+  const ask = (place: Place) => permissionAction(place, incoming.params, known?.call);
   const named = session && known && hostToolIn(session, toolCallId as string, mergeToolCall(known.call, toolCall));
   // The proxy runs host tools, so it knows what they do, and decides again about each call.
-  const look = (request: Buffer | string): PendingAction => {
-    if (named?.args === undefined) return evaluate(deps, surfaceOf(asking), request, ask);
+  const evaluateNow = (request: Buffer | string): Evaluation => {
+    if (named?.args === undefined) return evaluate(deps, surfaceOf(incoming), request, ask);
     const tool = { ...named, args: named.args };
-    const byTool = evaluateTool(deps, surfaceOf(asking), request, tool);
+    const byTool = evaluateTool(deps, surfaceOf(incoming), request, tool);
     return isHarmless(byTool, tool) ? { ...byTool, verdict: 'allow' } : byTool;
   };
-  let action = look(textOf(asking));
+  let evaluation = evaluateNow(textOf(incoming));
   const call = known && { id: toolCallId as string, known };
-  if (known) known.requested = requestOf(action.asked, toolCall, frame.end - frame.start, deps.isObserving);
+  if (known) known.requested = requestOf(evaluation.action, toolCall, frame.end - frame.start, deps.isObserving);
   if (deps.isObserving) {
-    record(deps, action, 'passed');
-    asking.passOn(frame, { about: aboutOf(action) });
+    record(deps, evaluation, 'passed');
+    incoming.passOn(frame, { about: evaluatedOf(evaluation) });
     return;
   }
   const options = readOptions(offered).filter(({ optionId }) => !isRefusedMode(deps, agent, optionId));
   const answered = (isAllowed: boolean) => {
     if (known?.requested) known.requested.answer = isAllowed ? 'allow' : 'deny';
   };
-  const toAllow = action.verdict === 'allow' ? optionToAllow(options) : undefined;
-  if (toAllow && record(deps, action, toAllow.optionId)) {
+  const toAllow = evaluation.verdict === 'allow' ? optionToAllow(options) : undefined;
+  if (toAllow && record(deps, evaluation, toAllow.optionId)) {
     answered(true);
-    return agent.succeed(idOf(asking), selected(toAllow));
+    return agent.succeed(idOf(incoming), selected(toAllow));
   }
-  if (toAllow) action = look(textOf(asking)); // the policy may deny what cannot be recorded
-  if (action.verdict === 'deny') {
+  if (toAllow) evaluation = evaluateNow(textOf(incoming)); // the policy may deny what cannot be recorded
+  if (evaluation.verdict === 'deny') {
     answered(false);
-    reportRefusal(deps, action, { shown: shownIn(toolCall), ...(call && { call }) });
-    return denied(deps, action, idOf(asking), options);
+    reportRefusal(deps, evaluation, { shown: shownIn(toolCall), ...(call && { call }) });
+    return denied(deps, evaluation, idOf(incoming), options);
   }
-  const open = kept(action);
-  const waiting = { ...asking, frame: detach(frame) };
-  const turn = session && turnOf(session);
+  const open = detached(evaluation);
+  const waiting = { ...incoming, frame: detach(frame) };
+  const turn = session && currentTurn(session);
   // Resolved when the request is shown: a path may lead elsewhere by the time of the answer.
-  const question = questionOf(action.asked, mergeToolCall(known?.call, toolCall));
+  const question = questionOf(evaluation.action, mergeToolCall(known?.call, toolCall));
   // A consent to something else than the title says is one to this request only.
   const given =
     turn && typeof toolCallId === 'string' && !question?.isContradicted
-      ? { grants: grantsIn(placeFor(deps, action), asking.params), toolCallId, turn }
+      ? { grants: grantsIn(placeFor(deps, evaluation), incoming.params), toolCallId, turn }
       : undefined;
   putToUser(deps, open, waiting, options, {
     title: question?.title,
-    again: () => look(open.request),
+    evaluateAgain: () => evaluateNow(open.request),
     answered,
     refused: (refusal, by) => reportRefusal(deps, refusal, { by, shown: shownIn(toolCall), ...(call && { call }) }),
     allowed(consent) {
@@ -107,77 +106,83 @@ export function permission(deps: EnforcementDeps, asking: Asking): void {
   });
 }
 
-function denied(deps: EnforcementDeps, action: PendingAction, idText: string, options: readonly PermissionOption[], by = action.by): void {
+function denied(
+  deps: EnforcementDeps,
+  evaluation: Evaluation,
+  idText: string,
+  options: readonly PermissionOption[],
+  by = evaluation.by,
+): void {
   const option = optionToDeny(options);
-  record(deps, action, option?.optionId ?? 'cancelled', by, 'deny');
-  action.agent.succeed(idText, option ? selected(option) : CANCELLED);
+  record(deps, evaluation, option?.optionId ?? 'cancelled', by, 'deny');
+  evaluation.agent.succeed(idText, option ? selected(option) : CANCELLED_PERMISSION);
 }
 
-type Then = {
+type PermissionCallbacks = {
   /** The title to show instead of the agent's own. */
   readonly title: string | undefined;
   /** Evaluates the action when the answer comes: the policy may have changed, or the target of a path. */
-  readonly again: () => PendingAction;
+  readonly evaluateAgain: () => Evaluation;
   readonly answered: (isAllowed: boolean) => void;
   /** The policy refuses it after all. */
-  readonly refused: (action: PendingAction, by: AnsweredBy) => void;
+  readonly refused: (evaluation: Evaluation, by: AnsweredBy) => void;
   /** The user consents, as this audit line says. */
   readonly allowed: (consent: Consent) => void;
 };
 
 function putToUser(
   deps: EnforcementDeps,
-  action: PendingAction,
-  asking: Asking,
+  evaluation: Evaluation,
+  incoming: IncomingRequest,
   options: readonly PermissionOption[],
-  { title, again, answered, refused, allowed }: Then,
+  { title, evaluateAgain: again, answered, refused, allowed }: PermissionCallbacks,
 ): void {
-  const { agent } = action;
-  const idText = idOf(asking);
+  const { agent } = evaluation;
+  const idText = idOf(incoming);
   const cancelled = () => {
     answered(false);
-    record(deps, action, 'cancelled', 'user', 'ask');
-    agent.succeed(idText, CANCELLED);
+    record(deps, evaluation, 'cancelled', 'user', 'ask');
+    agent.succeed(idText, CANCELLED_PERMISSION);
   };
   let abandon = () => {};
-  const agentRequest: AgentRequest | undefined = asking.passOn(asking.frame, {
-    patches: [...titled(asking.frame, title), ...offering(asking.frame, options), ...withoutOurMeta(asking.frame)].sort(
+  const agentRequest: AgentRequest | undefined = incoming.passOn(incoming.frame, {
+    patches: [...titlePatches(incoming.frame, title), ...optionPatches(incoming.frame, options), ...metaPatches(incoming.frame)].sort(
       (one, other) => one.span.start - other.span.start,
     ),
-    about: aboutOf(action),
+    about: evaluatedOf(evaluation),
     onClosed: () => abandon(),
     onCancel: cancelled,
     onAnswer(answer) {
       // The client could not ask the user. Its error passes as it is.
       if (answer.outcome !== 'result') {
         answered(false);
-        record(deps, action, 'an error of the editor', 'user', 'ask');
+        record(deps, evaluation, 'an error of the editor', 'user', 'ask');
         return false;
       }
-      const chosen = chosenIn(answer, options);
+      const chosen = chosenOption(answer, options);
       if (chosen) userChose(chosen, metaIn(answer), agentRequest ? answererOf(agentRequest) : 'user');
       else cancelled();
       return true;
     },
   });
-  if (!agentRequest) return void record(deps, action, 'refused: too many permission requests are open', 'policy', 'deny');
-  abandon = denyInTime(deps, agentRequest, () => {
+  if (!agentRequest) return void record(deps, evaluation, 'refused: too many permission requests are open', 'policy', 'deny');
+  abandon = denyAfterTimeout(deps, agentRequest, () => {
     answered(false);
-    refused(action, 'timeout');
-    denied(deps, action, idText, options, 'timeout');
+    refused(evaluation, 'timeout');
+    denied(deps, evaluation, idText, options, 'timeout');
   });
 
   function userChose(chosen: PermissionOption, _meta: unknown, by: AnsweredBy): void {
     const isAllowed = chosen.kind.startsWith('allow');
     const isPlain = isConsent(chosen);
-    const now = isAllowed ? again() : action;
+    const now = isAllowed ? again() : evaluation;
     if (now.verdict === 'deny') {
       answered(false);
       refused(now, now.by);
       return denied(deps, now, idText, options);
     }
     const instead = onceInstead(options, chosen);
-    const written = write(deps, action, { option: instead.optionId, by, verdict: 'ask', answer: chosen.kind });
+    const written = write(deps, evaluation, { option: instead.optionId, by, verdict: 'ask', answer: chosen.kind });
     const late = isAllowed && !written.isWritten ? again() : undefined;
     if (late?.verdict === 'deny') {
       answered(false);
@@ -186,7 +191,7 @@ function putToUser(
     }
     answered(isAllowed);
     // What the label says counts, where it says something else than the kind.
-    if (isPlain || !isAllowed) remember(deps, action, chosen.kind);
+    if (isPlain || !isAllowed) remember(deps, evaluation, chosen.kind);
     if (isPlain && written.isWritten) allowed({ seq: written.seq, by });
     agent.succeed(idText, selected(instead, _meta));
   }
@@ -200,7 +205,7 @@ function metaIn(answer: Frame): unknown {
 
 /** The host tool that the request is for. */
 function hostToolIn(session: Session, toolCallId: string, call: ToolCall): NamedTool | undefined {
-  const named = session.usedServers?.attachment?.read(call);
+  const named = session.usedServers?.attachment?.toolIn(call);
   if (named) session.servers.calls.report(toolCallId, named);
   return named;
 }
@@ -211,10 +216,10 @@ function shownIn(toolCall: unknown): Shown | undefined {
   return typeof title === 'string' ? { title, kind: typeof kind === 'string' ? kind : 'other' } : undefined;
 }
 
-const aboutOf = ({ asked, decision }: PendingAction): Evaluated => ({ asked, decision, isOurs: false });
+const evaluatedOf = ({ action, decision }: Evaluation): Evaluated => ({ action, decision, isFromPolicy: false });
 
 /** The question says what the request does. */
-function titled({ bytes, body }: Frame, title: string | undefined): Patch[] {
+function titlePatches({ bytes, body }: Frame, title: string | undefined): Patch[] {
   const call = title === undefined ? undefined : memberAt(bytes, body, 'toolCall');
   if (call === undefined) return [];
   const own = memberAt(bytes, body, 'toolCall', 'title');
@@ -223,13 +228,13 @@ function titled({ bytes, body }: Frame, title: string | undefined): Patch[] {
 }
 
 /** Removes our own `_meta` from an agent's request: the client would take it for the policy's. */
-function withoutOurMeta({ bytes, body }: Frame): Patch[] {
+function metaPatches({ bytes, body }: Frame): Patch[] {
   const ours = memberAt(bytes, body, '_meta', META_KEY);
   return ours ? [{ span: ours, text: '{}' }] : [];
 }
 
 /** Removes options that lead to a refused mode, or whose label says the opposite of their kind. */
-function offering(frame: Frame, options: readonly PermissionOption[]): Patch[] {
+function optionPatches(frame: Frame, options: readonly PermissionOption[]): Patch[] {
   const { bytes } = frame;
   const list = memberAt(bytes, frame.body, 'options');
   if (!list) return [];

@@ -4,21 +4,23 @@ import { pathAction } from '../../../policy/actions/surfaces.ts';
 import type { Verdict } from '../../../policy/rules/rule.ts';
 import type { Change } from '../../../review/review.ts';
 import type { Session } from '../../sessions/session.ts';
-import { type EnforcementDeps, evaluate, type PendingAction, record, recordLate, write } from '../evaluate.ts';
+import { type EnforcementDeps, type Evaluation, evaluate, record, recordLate, write } from '../evaluate.ts';
 
 const SURFACE = 'review';
 
 /** A renamed file is deleted in one place and created in another. */
-function actionsFor(deps: EnforcementDeps, session: Session, { kind, path, from }: Change): readonly PendingAction[] {
+function actionsFor(deps: EnforcementDeps, session: Session, { kind, path, from }: Change): readonly Evaluation[] {
   const about = { agent: session.agent, session, surface: SURFACE };
-  const look = (act: 'edit' | 'delete', file: string) =>
+  const evaluateNow = (act: 'edit' | 'delete', file: string) =>
     evaluate(deps, about, JSON.stringify({ kind, path: file }), (place: Place): Action => pathAction(place, act, file));
-  if (kind === 'delete') return [look('delete', path)];
-  return from === undefined ? [look('edit', path)] : [look('delete', from), look('edit', path)];
+  if (kind === 'delete') return [evaluateNow('delete', path)];
+  return from === undefined ? [evaluateNow('edit', path)] : [evaluateNow('delete', from), evaluateNow('edit', path)];
 }
 
-const strictest = (actions: readonly PendingAction[]): PendingAction =>
-  (['deny', 'ask', 'allow'] as const).flatMap((verdict) => actions.find((action) => action.verdict === verdict) ?? [])[0] as PendingAction;
+const strictest = (actions: readonly Evaluation[]): Evaluation =>
+  (['deny', 'ask', 'allow'] as const).flatMap(
+    (verdict) => actions.find((evaluation) => evaluation.verdict === verdict) ?? [],
+  )[0] as Evaluation;
 
 /** Nothing is allowed without its line in the audit log. A question is recorded with its answer. */
 export function evaluateChange(
@@ -31,15 +33,15 @@ export function evaluateChange(
   const { verdict, decision } = strictest(actions);
   const why = decision.why;
   if (deps.isObserving) {
-    for (const action of actions) record(deps, action, 'passed');
+    for (const evaluation of actions) record(deps, evaluation, 'passed');
     return { verdict: 'ask', why };
   }
   if (verdict === 'deny') {
-    for (const action of actions) if (action.verdict === 'deny') record(deps, action, 'refused');
+    for (const evaluation of actions) if (evaluation.verdict === 'deny') record(deps, evaluation, 'refused');
     return { verdict, why };
   }
   if (verdict === 'ask' || mustAsk || change.isConflict) return { verdict: 'ask', why };
-  return { verdict: actions.every((action) => record(deps, action, 'passed')) ? 'allow' : 'ask', why };
+  return { verdict: actions.every((evaluation) => record(deps, evaluation, 'passed')) ? 'allow' : 'ask', why };
 }
 
 export function changeAnswered(deps: EnforcementDeps, session: Session, change: Change, isAllowed: boolean): boolean {
@@ -51,6 +53,6 @@ export function changeAnswered(deps: EnforcementDeps, session: Session, change: 
   }
   const option = isAllowed ? 'apply' : 'drop';
   const answer = isAllowed ? 'allow_once' : 'reject_once';
-  const written = actions.map((action) => write(deps, action, { option, by: 'user', verdict: 'ask', answer }).isWritten);
+  const written = actions.map((evaluation) => write(deps, evaluation, { option, by: 'user', verdict: 'ask', answer }).isWritten);
   return written.every(Boolean) || deps.isObserving;
 }

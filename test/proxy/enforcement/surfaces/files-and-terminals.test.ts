@@ -106,7 +106,7 @@ test('only the file that was evaluated may be opened: allowed by the policy, by 
   expect(last()).toBe('/work/docs/a');
   await write(all, '/work/link/b');
   expect(last()).toBe('/work/docs/b');
-  expect(all.passed.at(-2)).toMatchObject({ about: { asked: { kind: 'edit' }, decision: { verdict: 'ask' }, isOurs: true } });
+  expect(all.passed.at(-2)).toMatchObject({ about: { action: { kind: 'edit' }, decision: { verdict: 'ask' }, isFromPolicy: true } });
   await all.agent.call('terminal/create', { sessionId: all.id, command: 'npm', args: ['test'] });
   expect(last()).toBeUndefined();
   all.agent.on('session/prompt', async () => {

@@ -37,7 +37,7 @@ const place = async (options: PolicyOptions = {}) => {
       all.enforcement.hostToolCall(session, toolRequest(tool, args, more), at),
     bridged: (tool: string, args: Json = {}, at: AbortSignal = signal) =>
       all.enforcement.bridgedCall(session, { server: 'db', tool, args }, at),
-    byUser: (act: 'read' | 'edit', file: string) => all.enforcement.byUser(session, act, file),
+    byUser: (act: 'read' | 'edit', file: string) => all.enforcement.fileActionByUser(session, act, file),
     mayRead: (file: string) => all.enforcement.mayRead(session, file),
   };
 };

@@ -75,7 +75,7 @@ describe('the user decides', () => {
     expect(requests(all)[0]?.msg.params).toEqual(params);
     expect(all.decisions()).toEqual([['ask', 'user', 'a1']]);
     expect(all.entries[0]?.latencyMs).toBe(300);
-    expect(all.passed).toMatchObject([{ about: { asked: { kind: 'execute' }, decision: { verdict: 'ask' }, isOurs: false } }]);
+    expect(all.passed).toMatchObject([{ about: { action: { kind: 'execute' }, decision: { verdict: 'ask' }, isFromPolicy: false } }]);
   });
 
   test.each([
@@ -238,7 +238,7 @@ describe('a policy that only observes', () => {
     expect(await all.ask(command)).toEqual(selected('a1'));
     expect(requests(all)).toHaveLength(1);
     expect(all.entries).toMatchObject([{ verdict, option: 'passed', answeredBy: 'policy', mode: 'observe' }]);
-    expect(all.passed).toMatchObject([{ about: { decision: { verdict }, isOurs: false } }]);
+    expect(all.passed).toMatchObject([{ about: { decision: { verdict }, isFromPolicy: false } }]);
   });
 
   test('sets no limit on open requests', async () => {

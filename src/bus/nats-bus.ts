@@ -1,5 +1,4 @@
 // A bus on NATS with JetStream. Debian's server (2.9) is enough: nothing newer is required.
-import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import {
   DiscardPolicy,
   JetStreamApiError,
@@ -10,62 +9,20 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
-import {
-  AuthorizationError,
-  connect,
-  type Msg,
-  type NatsConnection,
-  type NodeConnectionOptions,
-  nanos,
-  PermissionViolationError,
-} from '@nats-io/transport-node';
+import { type Msg, type NatsConnection, nanos } from '@nats-io/transport-node';
 import { type Bus, BusFailure, type Change, type Directory, type Stream } from './bus.ts';
-import { natsLogin } from './nats-login.ts';
+import { connectTo, forbiddenOf, type NatsOptions, reasonOf, shownAddress } from './nats-connection.ts';
 import { directoryStream } from './setup/grants.ts';
 
-export type NatsOptions = {
-  /** `nats://host:port` or `tls://host:port`, several joined by commas. */
-  readonly url: string;
-  /** A file with credentials (`.creds`) or the seed of a key, as `nsc` and `switchboard bus init` write it. */
-  readonly credentials?: string | undefined;
-  readonly tls?: { readonly ca?: string | undefined; readonly cert?: string | undefined; readonly key?: string | undefined };
-  /** For people who look at the server's connections. */
-  readonly name: string;
-  /** How many servers of a cluster keep the directory and the streams. */
-  readonly replicas?: number | undefined;
-};
-
-const CONNECT_MS = 10_000;
-/** Attempts to reconnect, forever: the link and the lease say what an absence means. */
-const RECONNECT_EVERY_MS = 500;
-const PING_EVERY_MS = 5000;
 const WRONG_LAST_SEQUENCE = 10071;
 const NO_MESSAGE = 10037;
 const NO_STREAM = 10059;
 const MAX_STREAM_BYTES = 1024 ** 3;
 
-export async function connectNats({ url, credentials, tls, name, replicas = 1 }: NatsOptions): Promise<Bus> {
-  const servers = url.split(',').map((one) => one.trim());
-  const shownUrl = servers.map(withoutCredentials).join(',');
-  const options: NodeConnectionOptions = {
-    servers,
-    name,
-    timeout: CONNECT_MS,
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: RECONNECT_EVERY_MS,
-    pingInterval: PING_EVERY_MS,
-    maxPingOut: 2,
-    noAsyncTraces: true,
-    ...(servers.some((one) => one.startsWith('tls:')) && { tls: tlsOf(tls ?? {}, servers) }),
-    // A server may learn of a key later than the others.
-    ignoreAuthErrorAbort: true,
-    ...(credentials !== undefined && natsLogin(credentials)),
-  };
-  const nats = await connect(options).catch((error: Error) => {
-    if (error instanceof AuthorizationError)
-      throw new BusFailure('refused', `the bus at ${shownUrl} ${credentials === undefined ? 'wants' : 'rejected the'} credentials`);
-    throw new BusFailure('disconnected', `cannot reach the bus at ${shownUrl}: ${reasonOf(error)}`);
-  });
+export async function connectNats(given: NatsOptions): Promise<Bus> {
+  const { replicas = 1 } = given;
+  const shownUrl = shownAddress(given);
+  const nats = await connectTo(given);
   const listeners = new Set<(isConnected: boolean) => void>();
   let isConnected = true;
   void (async () => {
@@ -236,43 +193,6 @@ function failureOf(error: Error, subject: string, timeoutMs: number): BusFailure
   if (error.name === 'TimeoutError') return new BusFailure('timeout', `${subject} did not answer within ${timeoutMs} ms`);
   if (forbiddenOf(error) !== undefined) return new BusFailure('refused', reasonOf(error));
   return new BusFailure('disconnected', reasonOf(error));
-}
-
-/** What the server does not let this user do. */
-function forbiddenOf(error: Error): string | undefined {
-  const { cause } = error;
-  const found = error instanceof PermissionViolationError ? error : cause instanceof PermissionViolationError ? cause : undefined;
-  return found && `${found.operation} ${found.subject}`;
-}
-
-/** Messages of the library may contain the address, and with it credentials. */
-const reasonOf = (error: Error): string => {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const forbidden = forbiddenOf(error);
-  if (forbidden !== undefined) return `the credentials do not permit it (${forbidden})`;
-  const text = error.name === 'NoRespondersError' ? 'JetStream is not enabled on the server' : message;
-  return `${text.replace(/\b(nats|tls|ws|wss):\/\/\S+/g, 'its address')}${code === undefined || text.includes(String(code)) ? '' : ` (${code})`}`;
-};
-
-function withoutCredentials(server: string): string {
-  const { protocol, host } = new URL(server);
-  return `${protocol}//${host}`;
-}
-
-function tlsOf({ ca, cert, key }: NonNullable<NatsOptions['tls']>, servers: readonly string[]): NonNullable<NodeConnectionOptions['tls']> {
-  const hosts = servers.map((one) => new URL(one).hostname.replace(/^\[(.*)\]$/, '$1'));
-  return {
-    ...(ca !== undefined && { caFile: ca }),
-    ...(cert !== undefined && { certFile: cert }),
-    ...(key !== undefined && { keyFile: key }),
-    // The library checks names only: a server that is reached by its IP address would have to be `localhost`.
-    ...{
-      checkServerIdentity(_: string, certificate: PeerCertificate): Error | undefined {
-        const errors = hosts.map((host) => checkServerIdentity(host, certificate));
-        return errors.includes(undefined) ? undefined : errors[0];
-      },
-    },
-  };
 }
 
 const bytesOf = ({ data }: Msg): Buffer => Buffer.from(data.buffer, data.byteOffset, data.byteLength);

@@ -10,8 +10,8 @@ const example = (line: string): string => `\nExample:\n  ${line}`;
 
 const collect = (value: string, all: readonly string[] = []): readonly string[] => [...all, value];
 
-export const busOption = (): Option =>
-  new Option('--bus <url>', 'the bus: nats:, tls:, ws: or wss:, or a file of bus init; overrides the key "bus"');
+export const busOption = (what = 'the bus: nats:, tls:, ws: or wss:, or a file of bus init; overrides the key "bus"'): Option =>
+  new Option('--bus <url>', what);
 
 export function addBusCommands(
   program: Command,

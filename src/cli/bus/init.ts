@@ -191,7 +191,7 @@ function report(
     ...members
       .filter(({ role }) => role === 'edge')
       .map(({ name }) => [`edge ${name}`, `switchboard acp --bus edge-${name}/${SETTINGS}`] as const),
-    ['check', 'switchboard doctor --bus FILE'],
+    ['check', 'switchboard doctor --bus FILE, with any bus.json'],
   ];
   say(
     `Written: ${count} files in ${dir}. Keys are in it: give each machine its own directory of servers/ or tenants/ only, and keep ${AUTHORITY.key}.`,

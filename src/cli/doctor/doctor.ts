@@ -1,6 +1,7 @@
 // `switchboard doctor`: checks the setup of this machine. Every finding says what, why and what to do next.
 
 import { bundledCatalogue } from '../../app/package-files.ts';
+import { loadConfig } from '../../config/load.ts';
 import { escapeControls } from '../../control-characters.ts';
 import { placesHere } from '../../setup/editors.ts';
 import { hideByForm } from '../../setup/hide-secrets.ts';
@@ -42,13 +43,25 @@ async function check(flags: DoctorFlags, launch: Launch): Promise<readonly Findi
     ...(await checkSandbox(loaded?.config, sandbox, here.stateDir)),
     ...(await checkEditors(placesHere())),
     ...(await checkTelemetry(loaded?.config.telemetry, here.env)),
+    ...(loaded?.config.bus ? await (await import('./check-bus.ts')).checkBus(loaded.config.bus) : []),
     ...(await checkState(here.stateDir, here.platform)),
   ];
   return all.map(withoutSecrets);
 }
 
+/** Only the bus that `--bus` names; the rest of the machine may not be set up. */
+async function checkBusOnly(flags: DoctorFlags): Promise<readonly Finding[]> {
+  const [{ checkBus }, { busOf }] = await Promise.all([import('./check-bus.ts'), import('../bus/open-bus.ts')]);
+  const loaded = await loadConfig({ ...surroundings(flags), isOnlyShown: true, isOnBus: true });
+  const settings = await busOf(flags, loaded.config.bus);
+  return (settings ? await checkBus(settings) : []).map(withoutSecrets);
+}
+
 export async function doctor(flags: DoctorFlags): Promise<number> {
-  const findings = await untilInterrupted(surroundings(flags).stateDir, (launch) => check(flags, launch));
+  const findings =
+    flags.bus === undefined
+      ? await untilInterrupted(surroundings(flags).stateDir, (launch) => check(flags, launch))
+      : await checkBusOnly(flags);
   const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
   const [problems, warnings] = [count('problem'), count('warning')];
   if (flags.json) printData({ healthy: problems === 0, problems, warnings, findings });

@@ -1,6 +1,7 @@
 // The commands for setup. Each command's code is loaded when the command runs.
 import type { Command } from 'commander';
 import type { ImportFlags } from '../agents/import-agents.ts';
+import { busOption } from '../bus/commands.ts';
 import type { DoctorFlags } from '../doctor/doctor.ts';
 import type { ConnectFlags } from './connect.ts';
 import type { InitFlags } from './init.ts';
@@ -108,6 +109,7 @@ function addDoctor(program: Command, finish: Finish): void {
     .description('Check the setup; each finding explains the problem and how to fix it; exit code 8 if there is a problem')
     .option('--config <file>', 'use this configuration file')
     .option('--no-start', 'do not start the agents')
+    .addOption(busOption('check only this bus: an address, or a file of bus init'))
     .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard doctor'))
     .action(async (_: DoctorFlags, command: Command) => {

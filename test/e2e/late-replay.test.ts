@@ -123,6 +123,56 @@ test('a session that is loaded shows its history once, and records it once, howe
   expect(recorded(stage, id)).toEqual(['ls a', 'step 1. ', 'run-0', 'all done', 'ls b', 'step 1. ', 'run-5', 'all done']);
 });
 
+test('a late replay is known also while the policy moves the agent to another mode, and an echo of the prompt ends it', async ({
+  stage,
+}) => {
+  const availableModes = [
+    { id: 'default', name: 'Default' },
+    { id: 'auto', name: 'Auto', description: 'Runs everything without asking for approval' },
+  ];
+  const text = (role: string, words: string) => ({ sessionUpdate: `${role}_message_chunk`, content: { type: 'text', text: words } });
+  const call = { sessionUpdate: 'tool_call', toolCallId: 'run-1', title: 'touch a', kind: 'execute', rawInput: { command: 'touch a' } };
+  const late = stage.agent('late', {
+    capabilities: { loadSession: true },
+    describe: () => ({ modes: { currentModeId: 'auto', availableModes } }),
+    turn({ id }, message) {
+      late.update(id, text('user', message));
+      if (message === 'first') late.update(id, { ...call, status: 'pending' });
+      late.update(id, text('agent', 'after th'));
+      late.update(id, text('agent', message === 'first' ? 'e turn' : 'e crash'));
+      return { stopReason: 'end_turn' };
+    },
+  });
+  let isBack = false;
+  late.on('session/set_mode', ({ sessionId }) => {
+    if (!isBack) return {};
+    late.update(sessionId, text('user', 'first'));
+    late.update(sessionId, { ...call, status: 'completed' });
+    late.update(sessionId, text('agent', 'after the turn'));
+    return {};
+  });
+  const config = { policy: { version: 1, default: 'ask' } };
+  const client = await stage.connect([late], { config });
+  const { id } = await open(client, stage.cwd);
+  await prompt(client, id, 'first');
+  isBack = true;
+  late.exit();
+  await noticed(client, '"late" exited');
+  const from = client.updates(id).length;
+  expect((await prompt(client, id, 'second')).result).toEqual({ stopReason: 'end_turn' });
+  const shown = client.updates(id).slice(from);
+  expect(shown.flatMap(({ sessionUpdate, content }) => (sessionUpdate === 'agent_message_chunk' ? [content.text] : []))).toEqual([
+    'after th',
+    'e crash',
+  ]);
+  expect(shown.filter(({ toolCallId }) => toolCallId !== undefined)).toEqual([]);
+  await client.close();
+  const next = await stage.connect([late], { config });
+  await load(next, stage, id);
+  expect(conversation(next, id)).toContain('run-1');
+  expect(audit(stage).flatMap(({ summary }) => summary ?? [])).toEqual(Array(3).fill('mode: auto'));
+});
+
 test('the reason why a session is lost is the reason of its agent, with its details', async ({ stage }) => {
   const agent = stage.agent('sick', { capabilities: { loadSession: true } });
   agent.on('session/load', () => {

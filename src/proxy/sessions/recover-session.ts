@@ -106,7 +106,11 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
     serversFor(proxy, agent, openParams, (servers) => {
       agent.request(method, servers.text(withSessionId(openParams, session.nativeId), method), {
         session,
-        onActivity: replayed,
+        // Before the policy moves the agent to another mode: what comes meanwhile may be a late replay.
+        onActivity() {
+          if (!session.settle(op, recoveryAnswered)) session.advance((state) => replayEnded(state, op));
+          else if (method === 'session/load') expectLateReplay(proxy, session, true, session.shown);
+        },
         onFail(error) {
           servers.revoke();
           replayed();
@@ -129,7 +133,6 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
     });
     if (isCurrent) {
       servers.bind(session);
-      if (asked === 'session/load') expectLateReplay(proxy, session, true, session.shown);
       reportRecovery(proxy, session, answer, wasInTurn);
     } else {
       servers.revoke();

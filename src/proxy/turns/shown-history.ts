@@ -20,12 +20,14 @@ export class ShownHistory {
   readonly #shown: Shown[] = [];
   readonly #toolCallIds = new Set<unknown>();
   #characters = 0;
+  #prompt: string | undefined;
 
   prompt(frame: Frame): void {
     const { prompt } = bodyOf(frame);
     if (!Array.isArray(prompt)) return;
     const texts = prompt.map((block) => fields(block).text).filter((text) => typeof text === 'string');
-    this.#add({ sessionUpdate: 'user_message_chunk', toolCallId: undefined, text: texts.join('') });
+    this.#prompt = texts.join('');
+    this.#add({ sessionUpdate: 'user_message_chunk', toolCallId: undefined, text: this.#prompt });
   }
   update(frame: Frame): void {
     const { sessionUpdate, toolCallId, content } = fields(bodyOf(frame).update);
@@ -41,7 +43,11 @@ export class ShownHistory {
     const recorded = this.#shown.map(({ sessionUpdate, toolCallId, text }): Update => {
       return toolCallId === undefined ? { sessionUpdate, content: { type: 'text', text } } : { sessionUpdate, toolCallId };
     });
-    return new ReplayMatcher(recorded, (text) => text);
+    return new ReplayMatcher(
+      recorded,
+      (text) => text,
+      () => this.#prompt,
+    );
   }
   #addToolCall(toolCallId: unknown): void {
     if (this.#toolCallIds.has(toolCallId)) return;

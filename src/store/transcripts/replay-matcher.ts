@@ -14,11 +14,14 @@ export class ReplayMatcher {
   #next = 0;
   #done = 0;
   #isOn = false;
+  #isOver = false;
   readonly #clean: (text: string) => string;
+  readonly #prompt: () => string | undefined;
 
-  /** `recorded`: the session as its transcript has it, redacted by `clean`. */
-  constructor(recorded: readonly Update[], clean: (text: string) => string) {
+  /** `recorded`: the session as its transcript has it, redacted by `clean`, before the turn of `prompt`. */
+  constructor(recorded: readonly Update[], clean: (text: string) => string, prompt: () => string | undefined = () => undefined) {
     this.#clean = clean;
+    this.#prompt = prompt;
     this.#messages = messagesIn(recorded);
     this.#toolCallIds = new Set(recorded.flatMap(({ toolCallId }) => (toolCallId === undefined ? [] : [toolCallId])));
   }
@@ -31,18 +34,24 @@ export class ReplayMatcher {
     const { sessionUpdate, toolCallId, content } = fields(update);
     if (sessionUpdate === 'tool_call' || sessionUpdate === 'tool_call_update') return this.#isOn && this.#toolCallIds.has(toolCallId);
     const role = roleOf(sessionUpdate);
-    if (role === undefined) return false;
+    if (role === undefined || this.#isOver) return false;
     const { text: original } = fields(content);
     const text = typeof original === 'string' ? plain(this.#clean(original)) : '';
     // Agents add messages in the user's name, such as the results of tools. The user of this turn is not among them: the client has that.
     if (role === 'user') {
-      this.#isOn = this.#messages.length > 0;
-      this.#skipTo(role, text);
+      const isKnown = this.#skipTo(role, text);
+      this.#isOver = !isKnown && this.#isPrompt(text);
+      this.#isOn = this.#messages.length > 0 && !this.#isOver;
       return this.#isOn;
     }
     if (!this.#isOn) return false;
     this.#isOn = this.#skipTo(role, text);
     return this.#isOn;
+  }
+  /** Some agents (qwen) echo the prompt before they work on it: what follows is no replay. */
+  #isPrompt(text: string): boolean {
+    const prompt = plain(this.#prompt());
+    return prompt !== '' && text !== '' && (prompt.startsWith(text) || text.includes(prompt));
   }
   /** Moves behind the next place where the history has this text. */
   #skipTo(role: Role, text: string): boolean {
@@ -82,5 +91,7 @@ function messagesIn(recorded: readonly Update[]): readonly Message[] {
 export function historyOf(dir: string, sessionId: string, isInTurn: boolean, clean: (text: string) => string): ReplayMatcher | undefined {
   const transcript = readTranscript(dir, sessionId, MOST_BYTES);
   const last = isInTurn ? (transcript?.findLastIndex(({ kind }) => kind === 'prompt') ?? -1) : -1;
-  return transcript && new ReplayMatcher(updatesOf(last === -1 ? transcript : transcript.slice(0, last)), clean);
+  const prompt = transcript?.[last];
+  const before = last === -1 ? transcript : transcript?.slice(0, last);
+  return before && new ReplayMatcher(updatesOf(before), clean, () => (prompt?.kind === 'prompt' ? prompt.text : undefined));
 }

@@ -55,6 +55,20 @@ describe('an update', () => {
   });
 });
 
+test('an echo of the prompt of the turn is no replay, nor is what follows it; the same prompt in the history is one', () => {
+  const updates = [message('user', 'go on'), message('agent', 'step 1. '), message('user', 'go'), message('agent', 'step 1. ')];
+  const isReplay = (prompt: string) => {
+    const matcher = new ReplayMatcher(
+      HISTORY,
+      (text) => text,
+      () => prompt,
+    );
+    return updates.map((update) => matcher.isReplay(update));
+  };
+  expect(isReplay('go on')).toEqual([false, false, false, false]);
+  expect(isReplay('again')).toEqual([true, true, true, false]);
+});
+
 test('texts are compared as the transcript has them, redacted', () => {
   const matcher = new ReplayMatcher([message('user', 'key [redacted]')], (text) => text.replace('SECRET', '[redacted]'));
   expect(matcher.isReplay(message('user', 'key SECRET'))).toBe(true);

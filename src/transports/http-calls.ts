@@ -15,7 +15,9 @@ export type HttpCalls = {
   post(body: Buffer, headers: Record<string, string>): Promise<{ readonly status: number; readonly text: string }>;
   /** Resolves with the response of an event stream, whatever its status. */
   events(headers: Record<string, string>): Promise<IncomingMessage>;
+  /** Also after `abort`. */
   remove(headers: Record<string, string>): Promise<void>;
+  /** Ends all requests. */
   abort(): void;
 };
 
@@ -44,7 +46,7 @@ export function createHttpCalls(remote: Remote, tls: SecureContextOptions): Http
   }
   function call(method: string, headers: Record<string, string>, body?: Buffer, isPatient = false): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      if (isAborted) return reject(new Error('the connection is closed'));
+      if (isAborted && method !== 'DELETE') return reject(new Error('the connection is closed'));
       const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
       const request = (isTls ? https : http).request(remote.url, {
         method,
@@ -76,6 +78,10 @@ export function createHttpCalls(remote: Remote, tls: SecureContextOptions): Http
       request.end(body);
     });
   }
+  function endAll(): void {
+    for (const request of open) request.destroy();
+    agent.destroy();
+  }
   return {
     async initialize(body, maxBytes) {
       const response = await call('POST', JSON_BODY, body, true);
@@ -98,11 +104,11 @@ export function createHttpCalls(remote: Remote, tls: SecureContextOptions): Http
         new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), REMOVE_MS).unref()),
       ]);
       response?.resume();
+      if (isAborted) endAll();
     },
     abort() {
       isAborted = true;
-      for (const request of open) request.destroy();
-      agent.destroy();
+      endAll();
     },
   };
 }

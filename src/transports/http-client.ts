@@ -42,8 +42,8 @@ export function openHttp(remote: Remote, tls: SecureContextOptions, { maxFrameBy
   const askedIn = new Map<string, string>();
   /** Open requests to the agent, with the session in whose stream the answer comes. */
   const pendingIn = new Map<string, string>();
-  /** The ids of open session/load requests, with their sessions. */
-  const loading = new Map<string, string>();
+  /** Open requests that open a session, by id. */
+  const opening = new Map<string, { readonly session: string; readonly hasReplay: boolean }>();
   let connectionId: string | undefined;
   let isPaused = false;
   let isOver = false;
@@ -61,9 +61,16 @@ export function openHttp(remote: Remote, tls: SecureContextOptions, { maxFrameBy
   );
   watchdog.unref();
 
+  let left: Promise<void> | undefined;
+  /** Ends the connection on the other side: without its client, the agent would work on unseen, and refuse the next prompt. */
+  function leave(): Promise<void> {
+    left ??= connectionId === undefined ? Promise.resolve() : endPolitely(calls, headersFor(undefined));
+    return left;
+  }
   function lost(why: string): void {
     if (isOver) return;
     finish();
+    void leave();
     on.over(connectionId === undefined ? { kind: 'unreachable', why } : { kind: 'disconnected', why });
   }
   function finish(): void {
@@ -85,7 +92,8 @@ export function openHttp(remote: Remote, tls: SecureContextOptions, { maxFrameBy
     if (isAnswer) askedIn.delete(idText as string);
     const outgoing = { body: line.subarray(0, -1), method: frame.method, idText: isAnswer ? undefined : idText, session };
     if (frame.kind === 'request' && session !== undefined && idText !== undefined) pendingIn.set(idText, session);
-    if (frame.method === 'session/load' && session !== undefined && idText !== undefined) loading.set(idText, session);
+    if (OPENS.has(frame.method ?? '') && session !== undefined && idText !== undefined)
+      opening.set(idText, { session, hasReplay: frame.method === 'session/load' });
     queuedBytes += line.length;
     const sent = () => {
       const wasFull = queuedBytes > MAX_QUEUED_BYTES;
@@ -143,7 +151,7 @@ export function openHttp(remote: Remote, tls: SecureContextOptions, { maxFrameBy
   /** Answers a request that did not arrive. A notification is lost, as on any broken connection. */
   function refuse({ idText, method }: Outgoing, why: string): void {
     if (idText === undefined) return;
-    loading.delete(idText);
+    opening.delete(idText);
     pendingIn.delete(idText);
     const error = { code: -32603, message: `${method} did not reach the agent: ${why}` };
     emit(Buffer.from(`{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(error)}}\n`));
@@ -213,13 +221,24 @@ export function openHttp(remote: Remote, tls: SecureContextOptions, { maxFrameBy
     pendingIn.delete(idText);
     const created = frame.outcome === 'result' ? sessionIdOf(frame) : undefined;
     if (created !== undefined) void stream(created).ready.catch((error: Error) => lost(error.message));
-    const loaded = loading.get(idText);
-    if (loaded === undefined || session !== undefined) {
-      loading.delete(idText);
-      return emit(line);
+    const reopened = opening.get(idText);
+    opening.delete(idText);
+    if (reopened === undefined || session !== undefined || frame.outcome !== 'result') return emit(line);
+    if (reopened.hasReplay) void loaded(reopened.session, () => emit(line));
+    else {
+      void stream(reopened.session);
+      emit(line);
     }
-    loading.delete(idText);
-    afterReplay(loaded, () => emit(line));
+  }
+  /** The answer to session/load. If the server knows the session only now, its stream opens now, and brings the replay. */
+  async function loaded(session: string, done: () => void): Promise<void> {
+    for (let attempt = 0; attempt < 2 && !isOver; attempt++) {
+      const one = stream(session);
+      if (one.hasOpened) break;
+      await one.ready.catch(() => {});
+      if (one.hasOpened) one.lastDataMs = Date.now();
+    }
+    afterReplay(session, done);
   }
   function afterReplay(session: string, done: () => void): void {
     const quietMs = Date.now() - (streams.get(session)?.lastDataMs ?? 0);
@@ -256,7 +275,7 @@ export function openHttp(remote: Remote, tls: SecureContextOptions, { maxFrameBy
   });
   return {
     async stop() {
-      if (!isOver && connectionId !== undefined) await endPolitely(calls, headersFor(undefined));
+      await leave();
       if (!isOver) lost('it was closed here');
     },
     kill: () => lost('it was closed here'),

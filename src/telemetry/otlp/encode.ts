@@ -8,6 +8,7 @@ export type Resource = Readonly<Record<string, string>>;
 
 const SCOPE = { name: 'acp-switchboard' };
 const KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
+const STATUS_UNSET = 0;
 const STATUS_ERROR = 2;
 const CUMULATIVE = 2;
 
@@ -36,7 +37,7 @@ function spanOf({ context, parentSpanId, name, kind, startMs, endMs, attributes,
     attributes: attributesOf(attributes),
     ...(events.length > 0 && { events: events.map(({ name: event, at }) => ({ timeUnixNano: nanoseconds(at), name: event })) }),
     ...(links.length > 0 && { links: links.map((link) => ({ traceId: link.traceId, spanId: link.spanId })) }),
-    status: error === undefined ? {} : { code: STATUS_ERROR, message: error },
+    status: error === undefined ? { code: STATUS_UNSET } : { code: STATUS_ERROR, message: error },
   };
 }
 

@@ -80,6 +80,7 @@ test('spans are what OTLP says', () => {
     endTimeUnixNano: '1010000000',
     parentSpanId: 'b'.repeat(16),
     traceState: 'x=1',
+    status: { code: 0 }, // some collectors refuse a status without it
   });
   expect(second.links).toEqual([{ traceId: first.traceId, spanId: first.spanId }]);
 });

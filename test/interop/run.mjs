@@ -1,18 +1,22 @@
-// `npm run interop`: the official conformance suite and the Inspector against the built command. node test/interop/run.mjs [mcp|bridges|gateway|inspector …]
+// `npm run interop`: the built command with programs of others: the official MCP conformance suite and the Inspector, agents that serve ACP over the
+// network, and a collector. node test/interop/run.mjs [mcp|bridges|gateway|inspector|agents|collector …]
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { checkAgents } from './agents.mjs';
 import { startBridge, startFixture } from './bridged.mjs';
+import { checkCollector } from './collector.mjs';
 import { REVISIONS, runConformance, startRelay } from './conformance.mjs';
 import { LIMITS } from './limits.mjs';
-import { interopTools } from './tools.mjs';
+import { mcpTools } from './tools.mjs';
 
 const SWITCHBOARD = path.resolve(import.meta.dirname, '../../bin/switchboard.js');
 const parts = process.argv.slice(2);
 const wants = (part) => parts.length === 0 || parts.includes(part);
-const tools = interopTools();
+const wantsMcp = ['mcp', 'inspector', 'bridges', 'gateway'].some(wants);
+const tools = wantsMcp ? mcpTools() : undefined;
 const problems = [];
 const print = (line) => process.stdout.write(`${line}\n`);
 
@@ -130,6 +134,8 @@ async function throughUs() {
 
 if (wants('mcp') || wants('inspector')) await againstMcp();
 if (wants('bridges') || wants('gateway')) await throughUs();
+if (wants('agents')) problems.push(...(await checkAgents(print)));
+if (wants('collector')) problems.push(...(await checkCollector(print)));
 for (const problem of problems) print(`✗ ${problem}`);
 print(problems.length === 0 ? 'interop: everything as expected' : `interop: ${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 8;

@@ -26,7 +26,7 @@ export type NatsSeen = {
   readonly streams: readonly StreamSeen[];
   readonly missing: readonly string[];
   readonly rights: ReadonlySet<Right>;
-  /** How far the server's clock is ahead of ours; undefined if it does not tell. */
+  /** How far the server's clock is ahead of this one; undefined if it does not tell. */
   readonly aheadMs: number | undefined;
 };
 
@@ -128,7 +128,7 @@ function rightsOf(nats: NatsConnection, tenant: string, member: string): readonl
   });
 }
 
-/** A consumer of ours, which delivers nothing, says when it was created. */
+/** A new consumer, which delivers nothing, says when it was created. */
 async function clockOf(nats: NatsConnection, streams: readonly string[]): Promise<number | undefined> {
   const manager = await jetstreamManager(nats, { timeout: ASK_MS, checkAPI: false });
   for (const stream of streams) {

@@ -11,3 +11,4 @@ await connect(position, receive);
 followAddress();
 render(<App />, document.getElementById('app') as HTMLElement);
 fetchNext();
+if (localStorage.getItem('switchboard-notify') === 'yes') void import('./notify.ts').then(({ startNotifying }) => startNotifying());

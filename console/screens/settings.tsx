@@ -8,6 +8,7 @@ import { Icon } from '../components/controls/icon.tsx';
 import { Problem } from '../components/controls/problem.tsx';
 import { ScrollingTable } from '../components/controls/scrolling-table.tsx';
 import { SearchField } from '../components/controls/search-field.tsx';
+import { isNotifying, notify } from '../notify.ts';
 import { ask } from '../socket.ts';
 import { chooseTheme, type Theme, theme } from '../theme.ts';
 
@@ -113,8 +114,26 @@ function ThisPage(): VNode {
           </label>
         ))}
       </fieldset>
+      <Notifying />
       <p class="dim">Stored in this browser.</p>
     </section>
+  );
+}
+
+function Notifying(): VNode {
+  const [isRefused, setRefused] = useState(false);
+  return (
+    <div class="choices">
+      <label>
+        <input
+          type="checkbox"
+          checked={isNotifying.value}
+          onChange={({ currentTarget: { checked } }) => void notify(checked).then((isDone) => setRefused(!isDone))}
+        />{' '}
+        Notify me when an agent asks or is done while this page is out of sight
+      </label>
+      {isRefused && <span role="status">The browser does not allow notifications from this page.</span>}
+    </div>
   );
 }
 

@@ -282,6 +282,40 @@ describe('in the browser', () => {
     await expect.poll(() => page.locator('.recent', { hasText: 'green gate' }).count()).toBe(0);
   });
 
+  test('a user who wants it is notified of requests and ended turns while the page is out of sight', async () => {
+    turns.set('knock', async ({ id }, mime) => {
+      const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }];
+      await mime.call('session/request_permission', { sessionId: id, toolCall: { toolCallId: 't', title: 'Come in' }, options });
+      return { stopReason: 'end_turn' };
+    });
+    const hidden = await open('#/settings');
+    await hidden.addInitScript(`document.hasFocus = () => false;
+      window.told = [];
+      window.Notification = class {
+        static permission = 'granted';
+        static requestPermission = async () => 'granted';
+        constructor(title, { body }) { told.push(title + ': ' + body); }
+      }`);
+    await hidden.reload();
+    const told = () => hidden.evaluate('told');
+    const page = await begin('Mime');
+    await prompt(page, 'hello');
+    await ends(page, 1);
+    await hidden.getByLabel('Notify me').check();
+    await prompt(page, 'knock knock');
+    await expect.poll(told).toEqual(['mime asks: Come in']);
+    await page.locator('.request-card button.primary').click();
+    await expect.poll(told).toEqual(['mime asks: Come in', 'mime is done: hello']);
+    await hidden.reload();
+    expect(await hidden.getByLabel('Notify me').isChecked()).toBe(true);
+    await prompt(page, 'once more');
+    await expect.poll(told).toEqual(['mime is done: hello']);
+    await hidden.getByLabel('Notify me').uncheck();
+    await prompt(page, 'and quietly');
+    await ends(page, 4);
+    expect(await told()).toEqual(['mime is done: hello']);
+  });
+
   test('settings show what is in force and its origin, the doctor what is wrong and how to fix it, and the chosen theme stays', async () => {
     const page = await open('#/settings');
     const configuration = page.getByLabel('Configuration', { exact: true });

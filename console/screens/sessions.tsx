@@ -62,7 +62,7 @@ export function Sessions(): VNode {
       </header>
       <div class="body">
         {found.value && <Found {...found.value} />}
-        {rows.length === 0 && <Nothing isFiltered={filter.value !== ''} />}
+        {rows.length === 0 && !found.value && <Nothing isFiltered={filter.value !== ''} />}
         {agents.map((agent) => (
           <section key={agent}>
             <h2>{agent}</h2>

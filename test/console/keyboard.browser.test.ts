@@ -42,6 +42,9 @@ test('a session is begun, prompted, allowed and configured, and its frames are r
   here.turns.set('change', async ({ id }, mime) => {
     mime.sendText(id, '(no content)');
     mime.update(id, { sessionUpdate: 'usage_update', used: 800, size: 1000 });
+    const text = { type: 'text', text: 'if (a) {\n    b();\n}\n' };
+    const read = { toolCallId: 'r', title: 'Read b.ts', kind: 'read', status: 'completed', locations: [{ path: 'b.ts' }] };
+    mime.update(id, { sessionUpdate: 'tool_call', ...read, content: [{ type: 'content', content: text }] });
     const content = [{ type: 'diff', path: `${here.serving.project}/a.ts`, oldText: before, newText: after }];
     const { outcome } = await mime.call('session/request_permission', {
       sessionId: id,
@@ -51,6 +54,7 @@ test('a session is begun, prompted, allowed and configured, and its frames are r
     mime.sendText(id, `${outcome.optionId} it is`);
     return { stopReason: 'end_turn' };
   });
+  here.serving.mime.on('session/set_model', () => ({}));
   const page = await here.open();
   const { keyboard } = page;
   await page.getByRole('heading', { name: 'Sessions' }).waitFor();
@@ -73,6 +77,9 @@ test('a session is begun, prompted, allowed and configured, and its frames are r
   expect(await page.locator('[data-announced]').innerText()).toContain('mime asks: Edit a.ts');
   // What changed within a line is marked, lines wrap or scroll as chosen, and side by side the code has the width.
   expect(await card.locator('.diff mark').allInnerTexts()).toContain('8080');
+  await expect.poll(() => card.locator('.diff .new .tok-keyword').allInnerTexts()).toEqual(['const', 'let']);
+  // What a tool has read is no Markdown.
+  expect(await page.locator('.tool pre').textContent()).toBe('if (a) {\n    b();\n}');
   const scrolls = () => card.locator('.lines').evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
   await keyboard.press('Escape');
   expect(await scrolls()).toBe(false);

@@ -98,8 +98,25 @@ class Piece extends Component<{ readonly tokens: Tokens }> {
 const colouredOf = (tokens: Tokens): ComponentChildren =>
   tokens.map(({ kind, text }) => (kind === undefined ? text : <span class={`tok-${kind}`}>{text}</span>));
 
-/** Reads a signal, so the caller renders again once the highlighter has loaded. */
-export function painted(text: string, language: string): ComponentChildren {
-  const tokens = text.length > MAX_CHARACTERS ? undefined : painter.value?.(text, language);
-  return tokens ? colouredOf(tokens) : text;
+export type Marked = { readonly text: string; readonly isMarked: boolean };
+
+/** Parts of a line, some of them marked; these have one colour. Reads a signal: the caller renders again once the highlighter has loaded. */
+export function painted(parts: readonly Marked[], language: string): ComponentChildren {
+  const text = parts.map((part) => part.text).join('');
+  const tokens = (text.length > MAX_CHARACTERS ? undefined : painter.value?.(text, language)) ?? [{ kind: undefined, text }];
+  let from = 0;
+  return parts.map(({ text: its, isMarked }) => {
+    const at = from;
+    from += its.length;
+    return isMarked ? <mark>{its}</mark> : colouredOf(between(tokens, at, from));
+  });
+}
+
+function between(tokens: Tokens, from: number, to: number): Tokens {
+  let start = 0;
+  return tokens.flatMap(({ kind, text }) => {
+    const cut = text.slice(Math.max(0, from - start), Math.max(0, to - start));
+    start += text.length;
+    return cut === '' ? [] : [{ kind, text: cut }];
+  });
 }

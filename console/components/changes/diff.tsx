@@ -215,9 +215,11 @@ function paired(lines: readonly Line[]): Line[] {
 
 function renderLine({ kind, text, pair }: Line, language: string): ComponentChildren {
   if (text.length > MAX_LINE) return `${text.slice(0, MAX_LINE)}… (${text.length.toLocaleString()} characters)`;
-  if (pair === undefined || pair.length > MAX_LINE) return text === '' ? ' ' : painted(text, language);
+  if (pair === undefined || pair.length > MAX_LINE) return text === '' ? ' ' : painted([{ text, isMarked: false }], language);
   const parts = kind === 'old' ? diffWordsWithSpace(text, pair) : diffWordsWithSpace(pair, text);
-  return parts
-    .filter(({ added, removed }) => (kind === 'old' ? !added : !removed))
-    .map(({ value, added, removed }) => (added || removed ? <mark>{value}</mark> : value));
+  const its = parts.filter(({ added, removed }) => (kind === 'old' ? !added : !removed));
+  return painted(
+    its.map(({ value, added, removed }) => ({ text: value, isMarked: added || removed })),
+    language,
+  );
 }

@@ -9,7 +9,7 @@ import { Dialog } from '../controls/dialog.tsx';
 import { Icon } from '../controls/icon.tsx';
 import { later } from '../controls/later.tsx';
 import { Link } from '../controls/link.tsx';
-import { Markdown } from './markdown.tsx';
+import { CodeBlock, Markdown } from './markdown.tsx';
 import { Printed } from './output.tsx';
 
 const Diff = later(() => import('../changes/diff.tsx').then((loaded) => loaded.Diff));
@@ -120,9 +120,11 @@ type ContentProps = {
   readonly shown?: Shown;
   /** The position, in a session that accepts actions from here. */
   readonly place?: Place | undefined;
+  /** Text without a code fence is output in this language, not Markdown. */
+  readonly language?: string | undefined;
 };
 
-export function Content({ content, shown, cwd, place }: ContentProps): VNode {
+export function Content({ content, shown, cwd, place, language }: ContentProps): VNode {
   if (content.type === 'diff') {
     const { path, oldText, newText, print } = content;
     const at = place && print !== undefined ? { ...place, print } : undefined;
@@ -133,7 +135,10 @@ export function Content({ content, shown, cwd, place }: ContentProps): VNode {
     const kill = place && (() => void ask('kill', { sessionId: place.sessionId, terminalId }).catch(() => {}));
     return <Printed output={shown?.conversation.outputs[terminalId]} kill={kill} />;
   }
-  return <BlockView block={content.content} sessionId={place?.sessionId} />;
+  const block = content.content;
+  if (language !== undefined && block.type === 'text' && !/^\s*(?:```|~~~)/m.test(block.text))
+    return <CodeBlock text={block.text.replace(/\n+$/, '')} language={language} />;
+  return <BlockView block={block} sessionId={place?.sessionId} />;
 }
 
 export function Raw({ name, text }: { readonly name: string; readonly text: string }): VNode {

@@ -172,7 +172,7 @@ function inline(text: string): ComponentChildren[] {
   return parts;
 }
 
-function CodeBlock({ text, language }: { readonly text: string; readonly language: string }): VNode {
+export function CodeBlock({ text, language }: { readonly text: string; readonly language: string }): VNode {
   return (
     <figure class="code">
       {language !== '' && <figcaption>{language}</figcaption>}

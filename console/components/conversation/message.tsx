@@ -15,7 +15,8 @@ export function Message({ item, sessionId }: { readonly item: MessageItem; reado
     return (
       <details class="thought">
         <summary>
-          <Icon name="thought" /> {firstLine(text)}
+          <Icon name="thought" /> <span class="first-line">{firstLine(text)}</span>
+          <span class="opened">Thoughts</span>
         </summary>
         <Markdown text={text} />
       </details>

@@ -7,6 +7,10 @@ import { Icon } from '../controls/icon.tsx';
 import { Content, Raw } from './content.tsx';
 
 const STATUS: Readonly<Record<string, string>> = { pending: 'waiting', in_progress: 'running', completed: 'done', failed: 'failed' };
+/** What these return is shown as it is: Markdown would lose its indentation. */
+const OUTPUT: ReadonlySet<string> = new Set(['read', 'search', 'execute']);
+const languageOf = (path = ''): string => /\.(\w+)$/.exec(path)?.[1] ?? '';
+
 type ToolItem = Extract<Item, { kind: 'tool' }>;
 
 /** `version` makes the component render: items change in place. */
@@ -46,7 +50,13 @@ export function Tool({ item, shown, cwd }: { item: ToolItem; version: number; sh
       <summary class="head">{head}</summary>
       <div class="inside">
         {content.map((one, at) => (
-          <Content content={one} shown={shown} cwd={cwd} place={isOurs ? { sessionId, toolCallId, at } : undefined} />
+          <Content
+            content={one}
+            shown={shown}
+            cwd={cwd}
+            place={isOurs ? { sessionId, toolCallId, at } : undefined}
+            language={OUTPUT.has(toolKind) ? languageOf(locations[0]) : undefined}
+          />
         ))}
         {input !== undefined && !isTelling && <Raw name="Input" text={input} />}
         {output !== undefined && !content.some(({ type }) => type === 'terminal') && <Raw name="Output" text={output} />}

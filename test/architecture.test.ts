@@ -49,6 +49,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'everything'>> = {
   ],
   attach: ['proxy', 'store', 'router', 'acp', 'wire'], // many clients on the sessions of one proxy
   setup: ['config', 'agents', 'redaction'],
+  platform: [], // what differs between operating systems, a folder for each
   registry: [], // an index that is not trusted, archives and packages -> folders of programs
   config: ['bus', 'agents', 'sandbox', 'dialects', 'mcp', 'policy', 'redaction', 'audit', 'store', 'telemetry', 'wire'], // it composes the option schemas that each of them owns
   client: ['acp', 'wire'],
@@ -74,6 +75,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'everything'>> = {
 };
 const PURE_ROOT_FILES = ['errors.ts', 'json-object.ts', 'json-nesting.ts', 'control-characters.ts'];
 const OPEN_TO_ALL = [...PURE_ROOT_FILES, 'fingerprint.ts', 'private-files.ts', 'serial-queue.ts'];
+/** Folders that every other may import, except pure ones. */
+const OPEN_FOLDERS = ['platform'];
 /** The table behind errors.ts, which alone imports it. */
 const FAILURES = 'failures.ts';
 /** The library. Only programs that embed us import it. */
@@ -215,9 +218,11 @@ describe('imports go one way', () => {
         .filter((one) => one.from === folder && isInside(one))
         .filter(
           (one) =>
-            ![folder, ...allowed, ...(folder === 'demo' ? [] : PURE.includes(folder) ? PURE_ROOT_FILES : OPEN_TO_ALL)].includes(
-              targetOf(one),
-            ),
+            ![
+              folder,
+              ...allowed,
+              ...(folder === 'demo' ? [] : PURE.includes(folder) ? PURE_ROOT_FILES : [...OPEN_TO_ALL, ...OPEN_FOLDERS]),
+            ].includes(targetOf(one)),
         )
         .map(({ file, specifier }) => `${file} imports ${specifier}`);
       expect(strays).toEqual([]);
@@ -238,6 +243,14 @@ describe('imports go one way', () => {
     const inside = imports.filter((one) => [...OPEN_TO_ALL, FAILURES].includes(one.file) && isInside(one));
     expect(inside.map(({ file, specifier }) => `${file} imports ${specifier}`)).toEqual([`errors.ts imports ./${FAILURES}`]);
     expect(imports.filter((one) => targetOf(one) === FAILURES).map(({ file }) => file)).toEqual(['errors.ts']);
+  });
+
+  test('only src/platform names an operating system; other code asks what it can do', () => {
+    const FORMATS = [path.join('registry', 'plan.ts')]; // it reads the names of others
+    const namers = files.filter(({ text }) => /'(?:win32|darwin|linux)'|[^.]\b(?:win32|darwin):/.test(withoutComments(text)));
+    const strays = namers.map(({ file }) => file).filter((file) => folderOf(file) !== 'platform' && !FORMATS.includes(file));
+    expect(namers.length).toBeGreaterThan(1);
+    expect(strays).toEqual([]);
   });
 
   test('built-in modules are named as such', () => {

@@ -1,5 +1,6 @@
 // Agents that a package runner starts: `npx` downloads the package first, which may take minutes and must not be cut off half way.
 import path from 'node:path';
+import { here } from '../platform/platform.ts';
 import { membersOf, runsFrom } from '../processes/process-table.ts';
 import type { AgentSpec } from './defaults.ts';
 
@@ -18,7 +19,7 @@ const INSTALLED = /[\\/](?:\.bin|bin|Scripts)[\\/]/;
 
 /** Whether the runner has not started the agent yet. Where processes cannot be read, the time limit alone decides. */
 export function isInstalling(pid: number): boolean {
-  if (process.platform !== 'linux') return true;
+  if (here.processes !== 'proc') return true;
   const started = membersOf(pid).filter((member) => member.pid !== pid);
   return !started.some((member) => runsFrom(member.pid, INSTALLED));
 }

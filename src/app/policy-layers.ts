@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { PolicySource } from '../config/config.ts';
 import { isTrusted } from '../config/trust.ts';
 import { errorCode, isAbsent, readForeign } from '../config/watch-files.ts';
+import { here } from '../platform/platform.ts';
 import { loadPolicy } from '../policy/format/load.ts';
 import { renderProblem } from '../policy/format/problem.ts';
 import type { Layer } from '../policy/rules/layers.ts';
@@ -117,7 +118,7 @@ async function readManaged(file: string): Promise<string | undefined> {
     const handle = await open(file, constants.O_RDONLY);
     try {
       const { mode } = await handle.stat();
-      if (process.platform !== 'win32' && (mode & 0o022) !== 0)
+      if (here.hasModes && (mode & 0o022) !== 0)
         throw new SetupFailure(
           'POLICY_INVALID',
           `the managed policy ${file} is writable by other users than its owner`,

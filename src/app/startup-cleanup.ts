@@ -1,6 +1,7 @@
 // Cleans up after switchboards that were killed: their agents, their half-written files, and sessions.jsonl if it has grown.
 import { describeDaemons } from '../agents/daemons.ts';
 import { endLeftovers, removeDrafts } from '../agents/leftovers.ts';
+import { here } from '../platform/platform.ts';
 import { COMPACT_FROM_BYTES } from '../store/defaults.ts';
 import { isCompactionDue } from '../store/sessions/session-store.ts';
 import type { Notify } from './events.ts';
@@ -17,9 +18,8 @@ export function cleanUp(stateDir: string, onProblem: (error: unknown) => void, n
   );
 }
 
-/** Windows cannot replace an open file. */
 async function compactSessions(stateDir: string): Promise<void> {
-  if (process.platform === 'win32') return;
+  if (!here.replacesOpenFiles) return;
   if (!isCompactionDue(stateDir, COMPACT_FROM_BYTES)) return; // nearly always: spare the start from loading the code for it
   const { compactSessionLog } = await import('../store/sessions/compact.ts');
   await compactSessionLog(stateDir);

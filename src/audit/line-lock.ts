@@ -4,6 +4,7 @@
 // creator reads the log once more before it writes.
 import { readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { here } from '../platform/platform.ts';
 import { lockOwner, mayBeAlive } from '../processes/lock-owner.ts';
 
 /** `isWritten`: the line is in the log, so its locks have no meaning any more. */
@@ -58,7 +59,7 @@ function makeMark(mark: string): boolean {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') return false;
-    if (code !== 'EPERM' || process.platform !== 'win32') throw error; // Windows requires a privilege for links
+    if (code !== 'EPERM' || !here.restrictsLinks) throw error;
   }
   try {
     writeFileSync(mark, lockOwner(), { flag: 'wx', mode: 0o600 });

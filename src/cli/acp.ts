@@ -4,6 +4,7 @@ import { assemble } from '../app/assemble.ts';
 import type { Diagnostics } from '../app/diagnostics.ts';
 import type { PolicyFlags } from '../app/policy.ts';
 import type { ClientStreams } from '../app/serve-client.ts';
+import { here } from '../platform/platform.ts';
 import type { RunningProxy } from '../proxy/api.ts';
 import { systemClock } from '../proxy/context.ts';
 import type { Level } from '../store/defaults.ts';
@@ -83,7 +84,7 @@ export async function acp(
   });
   const current = bus ? bus.reconfiguring(switchboard) : switchboard;
   changed = () => void current.reconfigure(own);
-  const stopReloading = reloadOnChange(options, { config: own, files }, current, !ENDING_SIGNALS.includes('SIGHUP'));
+  const stopReloading = reloadOnChange(options, { config: own, files }, current, !here.endingSignals.includes('SIGHUP'));
   const signals = awaitSignals(connection);
   const ended = connection.ended.then(() => {
     signals.editorGone();
@@ -102,13 +103,10 @@ function inLines({ input, output }: ClientStreams, { framing }: AcpOptions): Cli
   return framing === 'content-length' ? { input: linesFromBodies(input), output: bodiesFromLines(output) } : { input, output };
 }
 
-/** SIGHUP reloads the configuration; on Windows it means that the console window closed. */
-const ENDING_SIGNALS: readonly NodeJS.Signals[] = process.platform === 'win32' ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT'];
-
 /** SIGUSR2 toggles between the configured log level and `debug`. */
 function toggleOnSignal(diagnostics: Diagnostics): void {
   let before = diagnostics.level;
-  if (process.platform === 'win32') return;
+  if (!here.hasUserSignals) return;
   process.on('SIGUSR2', () => {
     const { level } = diagnostics;
     if (level !== 'debug') before = level;
@@ -131,7 +129,7 @@ function awaitSignals(connection: RunningProxy): { readonly first: Promise<numbe
   });
   let count = 0;
   let goneMs = Number.POSITIVE_INFINITY;
-  for (const signal of ENDING_SIGNALS)
+  for (const signal of here.endingSignals)
     process.on(signal, () => {
       const code = 128 + os.constants.signals[signal];
       if (count++ === 0 && performance.now() - goneMs <= SAME_GOODBYE_MS) return resolve(code);

@@ -1,7 +1,6 @@
 // The configuration as the program uses it: complete, with all defaults and references resolved.
 
 import { createHash } from 'node:crypto';
-import path from 'node:path';
 import { type AgentSpec, agentSpec } from '../agents/defaults.ts';
 import type { AgentOptions } from '../agents/options.ts';
 import type { AuditOptions } from '../audit/options.ts';
@@ -10,6 +9,7 @@ import { type BusConfig, busConfig } from '../bus/config.ts';
 import type { BusOptions } from '../bus/options.ts';
 import type { HostToolsOptions, McpServerOptions } from '../mcp/options.ts';
 import { type HostToolsSettings, hostToolsSettings, type McpServerSettings, mcpServerSettings } from '../mcp/settings.ts';
+import { platformOf } from '../platform/platform.ts';
 import { type SandboxSettings, sandboxSettings } from '../sandbox/settings.ts';
 import { type LogSettings, logSettings, type StoreSettings, storeSettings } from '../store/defaults.ts';
 import type { LogOptions } from '../store/log-options.ts';
@@ -166,9 +166,7 @@ function durationMs(given: unknown): number {
 
 /** The policy file of an organisation, which takes precedence over the user's. Only an administrator can write there. */
 export function managedPolicyFile(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): string {
-  if (platform === 'win32') return path.win32.join(env.ProgramData ?? 'C:\\ProgramData', 'acp-switchboard', 'policy.yaml');
-  if (platform === 'darwin') return '/Library/Application Support/acp-switchboard/policy.yaml';
-  return '/etc/acp-switchboard/policy.yaml';
+  return platformOf(platform).managedPolicy(env);
 }
 
 /** A hash over all policy layers. The audit log records it, and remembered answers are bound to it. It does not cover remembered answers. */

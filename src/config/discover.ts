@@ -1,6 +1,7 @@
 // Finds the configuration. Finding and reading a file is one step, so that nobody can swap the file in between.
 import path from 'node:path';
 import { escapeControls } from '../control-characters.ts';
+import { platformOf } from '../platform/platform.ts';
 import { ConfigError, fileProblem } from './problems.ts';
 import { errorCode, isAbsent, readAgain, readForeign, readOwn, type Source } from './watch-files.ts';
 
@@ -40,15 +41,7 @@ export async function discover(surroundings: Surroundings): Promise<Found> {
 
 /** The user's own file, whether it exists or not. */
 export function userConfigFile({ env, home, platform }: Pick<Surroundings, 'env' | 'home' | 'platform'>): string {
-  return path.join(configDir(env, home, platform), 'acp-switchboard', 'config.jsonc');
-}
-
-function configDir(env: NodeJS.ProcessEnv, home: string, platform: NodeJS.Platform): string {
-  if (platform === 'win32') return isSet(env.APPDATA) ? env.APPDATA : path.join(home, 'AppData', 'Roaming');
-  if (platform === 'darwin') return path.join(home, 'Library', 'Application Support');
-  // The XDG specification says to ignore relative paths.
-  const xdg = env.XDG_CONFIG_HOME;
-  return xdg !== undefined && path.isAbsolute(xdg) ? xdg : path.join(home, '.config');
+  return path.join(platformOf(platform).configHome(env, home), 'acp-switchboard', 'config.jsonc');
 }
 
 // Shells unset a variable for a single command by making it empty.

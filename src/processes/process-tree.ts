@@ -1,6 +1,8 @@
 // A process and everything it started, as one unit to inspect and stop. POSIX uses process groups, Windows taskkill.
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { here } from '../platform/platform.ts';
+import { windowsTree } from '../platform/windows/process-tree.ts';
 import { hasLivingMember } from './process-table.ts';
 
 export type ProcessTree = {
@@ -28,7 +30,7 @@ export function treeOf(child: ChildProcess): ProcessTree {
   const { pid } = child;
   if (pid === undefined) return NOTHING;
   const hasExited = () => child.exitCode !== null || child.signalCode !== null;
-  return process.platform === 'win32' ? windowsTree(pid, hasExited) : posixTree(pid, hasExited);
+  return here.hasProcessGroups ? posixTree(pid, hasExited) : windowsTree(pid, hasExited);
 }
 
 /** `pid` must lead its own group. */
@@ -42,7 +44,7 @@ export function posixTree(
       try {
         kill(-pid, 0);
         // Scanning all processes is expensive, so only after the leader has exited.
-        return !hasExited() || process.platform !== 'linux' || hasLivingMember(pid);
+        return !hasExited() || here.processes !== 'proc' || hasLivingMember(pid);
       } catch (error) {
         // Any other error, such as no free descriptor, does not mean that the process is gone.
         return (error as NodeJS.ErrnoException).code !== 'ESRCH';
@@ -56,20 +58,6 @@ export function posixTree(
       }
     },
   };
-}
-
-type RunCommand = (command: string, args: readonly string[]) => void;
-
-/** Windows knows parents and children only while the parent lives, so the tree is killed from its root. */
-export function windowsTree(pid: number, hasExited: () => boolean, run: RunCommand = runQuietly): ProcessTree {
-  return {
-    isAlive: () => !hasExited(),
-    end: (how) => run('taskkill', ['/PID', String(pid), '/T', ...(how === 'kill' ? ['/F'] : [])]),
-  };
-}
-
-function runQuietly(command: string, args: readonly string[]): void {
-  spawn(command, [...args], { stdio: 'ignore', windowsHide: true }).on('error', () => {});
 }
 
 // Stops a process tree: first as the ACP transport page orders it, then by force.

@@ -1,13 +1,11 @@
 // Starts a program by its name. On Windows this includes the search in PATH and the shebang line; elsewhere the system does it.
 import { spawn as spawnDirectly } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
-import type crossSpawn from 'cross-spawn';
+import { here } from '../platform/platform.ts';
+import { spawnOnWindows } from '../platform/windows/spawn.ts';
 
-const forWindows = (): typeof crossSpawn => createRequire(import.meta.url)('cross-spawn');
-
-export const spawn = process.platform === 'win32' ? forWindows() : spawnDirectly;
+export const spawn = here.shell === 'unknown' ? spawnOnWindows() : spawnDirectly;
 
 /** The environment variable that identifies our processes, even after they leave their group and their parent exits. */
 export const MARK = 'SWITCHBOARD_AGENT_MARK';

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fields } from '../json-object.ts';
+import { platformOf } from '../platform/platform.ts';
 import type { Source } from './plan.ts';
 import { RegistryError } from './registry-error.ts';
 
@@ -79,7 +80,7 @@ function npmProgram(source: Package, { bin }: { readonly bin?: unknown }, folder
   if (wish === undefined || typeof target !== 'string') throw installFailed(source.package, why, 'report this to the registry');
   const linked = path.join('node_modules', '.bin', wish);
   const script = path.join('node_modules', ...source.package.split('/'), ...target.split('/'));
-  const file = platform !== 'win32' && existsSync(path.join(folder, linked)) ? linked : script;
+  const file = platformOf(platform).hasModes && existsSync(path.join(folder, linked)) ? linked : script; // elsewhere it is for a shell
   if (!existsSync(path.join(folder, file)))
     throw installFailed(source.package, `its program ${wish} is missing`, 'its install script may create it: add --allow-scripts');
   return file;
@@ -89,8 +90,8 @@ async function installPython(source: Package, folder: string, options: Options):
   const name = source.package.replace(/\[.*/, '');
   const wanted =
     source.wanted === undefined ? source.package : `${source.package}${/^[<>=~!]/.test(source.wanted) ? '' : '=='}${source.wanted}`;
-  const bin = options.platform === 'win32' ? 'Scripts' : 'bin';
-  const python = path.join(folder, bin, options.platform === 'win32' ? 'python.exe' : 'python');
+  const { bin, ending } = platformOf(options.platform).python;
+  const python = path.join(folder, bin, `python${ending}`);
   await runTo(options.run, wanted, 'uv', ['venv', '--quiet', '--relocatable', '--no-project', '--allow-existing', folder], folder);
   // Building a package runs its code; a wheel is only unpacked.
   const scripts = options.allowScripts ? [] : ['--no-build'];
@@ -103,7 +104,6 @@ async function installPython(source: Package, folder: string, options: Options):
   );
   const version = pythonVersion(folder, name);
   if (version === undefined) throw installFailed(wanted, 'uv did not install it', 'check the output of uv above');
-  const ending = options.platform === 'win32' ? '.exe' : '';
   const programs = [source.program, options.program, name].flatMap((one) => (one === undefined ? [] : [path.join(bin, one + ending)]));
   const program = programs.find((file) => existsSync(path.join(folder, file)));
   if (program === undefined)

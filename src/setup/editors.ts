@@ -6,6 +6,7 @@ import { joinWords, splitWords } from '../agents/shell-words.ts';
 import { parseDocument } from '../config/parse.ts';
 import { ConfigError, type Document } from '../config/problems.ts';
 import { fields } from '../json-object.ts';
+import { platformOf } from '../platform/platform.ts';
 import { type EditableFile, readToEdit } from './edit-file.ts';
 import { isBare, withoutProperty, withProperty } from './edit-jsonc.ts';
 import type { Start } from './start-command.ts';
@@ -43,12 +44,7 @@ export const EDITORS: readonly Editor[] = [
   {
     id: 'zed',
     title: 'Zed',
-    file: (places) =>
-      path.join(
-        places.platform === 'win32' ? appData(places) : xdgConfig(places),
-        places.platform === 'win32' ? 'Zed' : 'zed',
-        'settings.json',
-      ),
+    file: ({ env, home, platform }) => path.join(platformOf(platform).unixConfigHome(env, home), 'zed', 'settings.json'),
     path: ['agent_servers'],
     isStrict: false,
     ourName: 'Switchboard',
@@ -70,7 +66,7 @@ export const EDITORS: readonly Editor[] = [
   {
     id: 'vscode',
     title: 'VS Code (extension ACP Client)',
-    file: (places) => path.join(appConfig(places), 'Code', 'User', 'settings.json'),
+    file: (places) => path.join(configHome(places), 'Code', 'User', 'settings.json'),
     path: ['acp.agents'],
     isStrict: false,
     ourName: 'Switchboard',
@@ -81,7 +77,7 @@ export const EDITORS: readonly Editor[] = [
   {
     id: 'acp-ui',
     title: 'acp-ui',
-    file: (places) => path.join(appConfig(places), 'acp-ui', 'agents.json'),
+    file: (places) => path.join(configHome(places), 'acp-ui', 'agents.json'),
     path: ['agents'],
     isStrict: true,
     ourName: 'Switchboard',
@@ -111,19 +107,7 @@ export function placesHere(): Places {
   return { env: process.env, home: os.homedir(), platform: process.platform };
 }
 
-function xdgConfig({ env, home, platform }: Places): string {
-  const xdg = platform === 'darwin' ? undefined : env.XDG_CONFIG_HOME;
-  return xdg !== undefined && path.isAbsolute(xdg) ? xdg : path.join(home, '.config');
-}
-
-function appData({ env, home }: Places): string {
-  return env.APPDATA || path.join(home, 'AppData', 'Roaming');
-}
-
-function appConfig(places: Places): string {
-  if (places.platform === 'win32') return appData(places);
-  return places.platform === 'darwin' ? path.join(places.home, 'Library', 'Application Support') : xdgConfig(places);
-}
+const configHome = ({ env, home, platform }: Places): string => platformOf(platform).configHome(env, home);
 
 // The settings file of an editor, with its agents.
 export type Listed = { readonly name: string; readonly entry: unknown; readonly start: Start | undefined; readonly isUs: boolean };

@@ -1,29 +1,27 @@
 // Finds the file of a command, like a shell does.
 import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { platformOf } from '../platform/platform.ts';
 
 export type Around = { readonly env: NodeJS.ProcessEnv; readonly platform: NodeJS.Platform };
 
 /** The absolute path of a program, or undefined if it is not on `PATH`. */
 export function findProgram(command: string, { env, platform }: Around): string | undefined {
-  const isPath = command.includes('/') || (platform === 'win32' && command.includes('\\'));
-  const folders = isPath ? [''] : (env.PATH ?? env.Path ?? '').split(platform === 'win32' ? ';' : ':').filter((folder) => folder !== '');
-  const endings = platform === 'win32' ? ['', ...(env.PATHEXT ?? '.EXE;.CMD;.BAT').split(';')] : [''];
+  const { path: rules, programEndings, hasModes } = platformOf(platform);
+  const isPath = command.includes('/') || command.includes(rules.sep);
+  const folders = isPath ? [''] : (env.PATH ?? env.Path ?? '').split(rules.delimiter).filter((folder) => folder !== '');
   for (const folder of folders)
-    for (const ending of endings) {
+    for (const ending of programEndings(env, command)) {
       const file = path.resolve(folder, command + ending);
-      if (isProgram(file, platform)) return file;
+      if (isProgram(file, hasModes)) return file;
     }
   return undefined;
 }
 
-/** The `PATH` of desktop programs that no shell started. */
-export const DESKTOP_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin';
-
-function isProgram(file: string, platform: NodeJS.Platform): boolean {
+function isProgram(file: string, hasModes: boolean): boolean {
   try {
     if (!statSync(file).isFile()) return false;
-    if (platform !== 'win32') accessSync(file, constants.X_OK);
+    if (hasModes) accessSync(file, constants.X_OK);
     return true;
   } catch {
     return false;

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Catalogue, CatalogueAgent } from '../agents/catalogue.ts';
+import { platformOf } from '../platform/platform.ts';
 import { EDITORS, type Editor, type Places } from './editors.ts';
 import { type Here, resolveStart } from './start-command.ts';
 
@@ -20,9 +21,7 @@ function signsOf(editor: Editor, places: Places): string[] {
   const { home, platform, env } = places;
   if (editor.id === 'vscode') return hasAcpClient(places) ? [path.dirname(editor.file(places))] : [];
   if (editor.id !== 'jetbrains') return [path.dirname(editor.file(places))];
-  const base =
-    platform === 'win32' ? (env.APPDATA ?? home) : path.join(home, platform === 'darwin' ? 'Library/Application Support' : '.config');
-  return [path.join(home, '.jetbrains'), path.join(base, 'JetBrains')];
+  return [path.join(home, '.jetbrains'), path.join(platformOf(platform).configHome(env, home), 'JetBrains')];
 }
 
 function hasAcpClient({ home }: Places): boolean {

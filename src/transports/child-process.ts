@@ -1,6 +1,7 @@
 // An agent as a child process: started without a shell, in its own process group, with stderr kept apart.
 import type { ChildProcess } from 'node:child_process';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
+import { here } from '../platform/platform.ts';
 import { type ProcessTree, stopProcess, treeOf } from '../processes/process-tree.ts';
 import { spawn } from '../processes/spawn.ts';
 import { TOO_MANY_FILES, type Unstartable, whyUnstartable } from './start-error.ts';
@@ -51,7 +52,7 @@ export function startChildProcess(command: Command, { graceMs, clean, onStderrLi
       stdio: ['pipe', 'pipe', 'pipe', ...(sandbox?.stdio ?? [])],
       env: command.env,
       ...(command.cwd !== undefined && { cwd: command.cwd }),
-      detached: process.platform !== 'win32', // its own group, so that wrappers such as npx end with their children
+      detached: here.hasProcessGroups, // its own group, so that wrappers such as npx end with their children
       windowsHide: true,
     });
   } catch (error) {

@@ -2,6 +2,7 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { failure } from '../errors.ts';
+import { platformOf } from '../platform/platform.ts';
 import { canonicalPath } from './canonical.ts';
 import { holdTo, isNamedInside, outside, type Roots } from './roots.ts';
 
@@ -14,25 +15,12 @@ export function pathProblem(file: unknown, platform: NodeJS.Platform = process.p
   if (typeof file !== 'string') return 'path must be a string';
   if (file.includes('\0')) return 'path holds a NUL character';
   if (/\p{Surrogate}/u.test(file)) return 'path holds half a character';
-  const { isAbsolute, sep } = platform === 'win32' ? path.win32 : path.posix;
-  if (!isAbsolute(file)) return 'path must be absolute, and a path instead of a URI';
+  const { path: rules, fileProblem } = platformOf(platform);
+  if (!rules.isAbsolute(file)) return 'path must be absolute, and a path instead of a URI';
   if (Buffer.byteLength(file) > MAX_PATH) return `path is longer than ${MAX_PATH} bytes`;
-  const names = platform === 'win32' ? file.split(/[\\/]/) : file.split(sep);
-  if (names.some((name) => Buffer.byteLength(name) > MAX_NAME)) return `path has a name longer than ${MAX_NAME} bytes`;
-  return platform === 'win32' ? windowsProblem(file, names) : undefined;
-}
-
-const RESERVED = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
-
-/** Windows reads some names as something other than files. */
-function windowsProblem(file: string, names: readonly string[]): string | undefined {
-  if (/^[\\/]{2}/.test(file)) return 'path must begin with a drive: shares and devices are not served';
-  if (!/^[A-Za-z]:[\\/]/.test(file)) return 'path must begin with a drive';
-  const inner = names.slice(1).filter((name) => name !== '' && name !== '.' && name !== '..');
-  if (inner.some((name) => name.includes(':'))) return 'path names a stream of a file';
-  if (inner.some((name) => /[ .]$/.test(name))) return 'path has a name that ends in a dot or a space';
-  if (inner.some((name) => RESERVED.test(name.trimEnd()))) return 'path has the name of a device';
-  return undefined;
+  if (file.split(rules.sep === '/' ? '/' : /[\\/]/).some((name) => Buffer.byteLength(name) > MAX_NAME))
+    return `path has a name longer than ${MAX_NAME} bytes`;
+  return fileProblem(file);
 }
 
 /** Throws the error for the agent if the path leads outside the roots. */

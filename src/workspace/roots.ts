@@ -2,6 +2,7 @@
 // move them.
 import path from 'node:path';
 import { failure } from '../errors.ts';
+import { here } from '../platform/platform.ts';
 import { canonicalPath } from './canonical.ts';
 
 export type Roots = {
@@ -55,14 +56,12 @@ export const holdTo =
   };
 
 /** As a policy writes paths. */
-const plain = (file: string): string => (process.platform === 'win32' ? file.replaceAll('\\', '/') : file).normalize('NFC');
-
-/** Not files but the state of the system and of this process: its environment, memory and descriptors. */
-const PSEUDO = process.platform === 'win32' ? [] : ['/proc', '/sys', '/dev'];
+const plain = (file: string): string => file.replaceAll(path.sep, '/').normalize('NFC');
 
 function isWithin(root: string, file: string): boolean {
   if (!isBelow(root, file)) return false;
-  return PSEUDO.every((pseudo) => !isBelow(pseudo, file) || isBelow(pseudo, root));
+  // Not files but the state of the system and of this process: its environment, memory and descriptors.
+  return here.pseudoFiles.every((pseudo) => !isBelow(pseudo, file) || isBelow(pseudo, root));
 }
 
 /** By whole names: `/root-evil` is not in `/root`. */

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as delay } from 'node:timers/promises';
 import { failure, type ProxyError } from '../errors.ts';
+import { here } from '../platform/platform.ts';
 import { endTree, type ProcessTree, treeOf } from '../processes/process-tree.ts';
 import { MARK, spawn, startFailure } from '../processes/spawn.ts';
 import { createOutput } from './terminal-output.ts';
@@ -64,7 +65,7 @@ export function startTerminal({ argv, env, cwd, outputBytes, graceMs, mark, sand
         stdio: ['ignore', 'pipe', 'pipe', ...(sandbox?.stdio ?? [])],
         env: { ...env, [MARK]: mark },
         cwd,
-        detached: process.platform !== 'win32', // a group of its own, so that everything it started can be stopped
+        detached: here.hasProcessGroups, // a group of its own, so that everything it started can be stopped
         windowsHide: true,
       });
     } catch (error) {

@@ -331,7 +331,7 @@ describe('in the browser', () => {
     const doctor = page.getByLabel('Doctor');
     const missing = doctor.getByRole('listitem').filter({ hasText: 'agent "gone": command not found: not-there-at-all' });
     expect(await missing.innerText()).toMatch(
-      /switchboard cannot start this agent\s+Next: install not-there-at-all, or switchboard agents remove gone/,
+      /switchboard cannot start this agent\s+Next: install not-there-at-all, or switchboard --config \S+ agents remove gone/,
     );
     expect(await doctor.getByRole('status').innerText()).toMatch(/^1 problem, \d+ warnings?, \d+ passed$/);
     expect(await doctor.innerText()).not.toContain('agent "mime" answered');

@@ -166,7 +166,7 @@ test.concurrent('row 4: a crash loop ends after restart.max restarts, with one p
   expect(startsOf(stage, 'sick')).toBe(3);
   await open(client, stage.cwd, 'well');
   await noticed(client, /crashed more than .* restarts in/);
-  expect(client.stderr().match(/restarts in .* switchboard agents test sick/g)).toHaveLength(1);
+  expect(client.stderr().match(/restarts in .* switchboard --config \S+ agents test sick/g)).toHaveLength(1);
 });
 
 async function refusedNew(client: Client, cwd: string): Promise<string> {

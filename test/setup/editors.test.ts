@@ -11,7 +11,7 @@ test("each editor's settings file is in the place where the editor looks for it"
   expect(at('zed', 'linux', { XDG_CONFIG_HOME: '/x' })).toBe('/x/zed/settings.json');
   expect(at('zed', 'linux', { XDG_CONFIG_HOME: 'relative' })).toBe('/h/.config/zed/settings.json');
   expect(at('zed', 'darwin', { XDG_CONFIG_HOME: '/x' })).toBe('/h/.config/zed/settings.json');
-  expect(at('zed', 'win32', { APPDATA: '/a' })).toBe('/a/Zed/settings.json');
+  expect(at('zed', 'win32', { APPDATA: '/a' })).toBe('/a/zed/settings.json');
   expect(at('jetbrains', 'linux')).toBe('/h/.jetbrains/acp.json');
   expect(at('vscode', 'linux')).toBe('/h/.config/Code/User/settings.json');
   expect(at('vscode', 'darwin')).toBe('/h/Library/Application Support/Code/User/settings.json');

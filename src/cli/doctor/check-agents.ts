@@ -6,7 +6,8 @@ import type { AgentSpec } from '../../agents/defaults.ts';
 import { isOurProxy } from '../../agents/recursion.ts';
 import { secretsOf } from '../../app/launch.ts';
 import type { Config } from '../../config/config.ts';
-import { type Around, DESKTOP_PATH, findProgram, isNodeScript } from '../../setup/find-program.ts';
+import { platformOf } from '../../platform/platform.ts';
+import { type Around, findProgram, isNodeScript } from '../../setup/find-program.ts';
 import { drift } from '../../setup/import-agents.ts';
 import type { Launch } from '../agents/temporary-agents.ts';
 import { asksText, testAgent } from '../agents/test-agents.ts';
@@ -94,12 +95,9 @@ async function start(spec: AgentSpec, catalogue: Catalogue, attempt: Attempt): P
 }
 
 function visible(name: string, command: string, program: string, around: Around): Finding[] {
-  if (
-    around.platform === 'win32' ||
-    command.includes('/') ||
-    findProgram(command, { ...around, env: { PATH: DESKTOP_PATH } }) !== undefined
-  )
-    return [];
+  const { desktopPath } = platformOf(around.platform);
+  if (desktopPath === undefined || command.includes('/')) return [];
+  if (findProgram(command, { ...around, env: { PATH: desktopPath } }) !== undefined) return [];
   const why = 'an editor started from the desktop may lack the PATH of your shell';
   return [
     warning(

@@ -6,13 +6,14 @@ import { isRunning, readRunningRecords } from '../../agents/running-record.ts';
 import { auditFile } from '../../audit/audit.ts';
 import { verifyAudit } from '../../audit/verify-audit.ts';
 import { isAbsent } from '../../config/watch-files.ts';
+import { platformOf } from '../../platform/platform.ts';
 import { makeDirectory, replaceFile } from '../../private-files.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 export async function checkState(dir: string, platform: NodeJS.Platform): Promise<Finding[]> {
   const place = writable(dir);
   if (place.status !== 'ok') return [place];
-  return [place, ...(platform === 'win32' ? [] : openToOthers(dir)), ...leftovers(dir), ...daemons(dir), ...(await audit(dir))];
+  return [place, ...(platformOf(platform).hasModes ? openToOthers(dir) : []), ...leftovers(dir), ...daemons(dir), ...(await audit(dir))];
 }
 
 function writable(dir: string): Finding {

@@ -8,6 +8,7 @@ import { durationMs, PUBLIC_KEY } from '../../bus/config.ts';
 import { generateKey, NoBundle, readBundle, signBundle } from '../../bus/policy/bundle.ts';
 import { publishBundle } from '../../bus/policy/publish-bundle.ts';
 import { errorCode } from '../../config/watch-files.ts';
+import { here } from '../../platform/platform.ts';
 import { loadPolicy } from '../../policy/format/load.ts';
 import type { PolicyFile } from '../../policy/policy.ts';
 import { replaceFile } from '../../private-files.ts';
@@ -175,7 +176,7 @@ function privateKeyIn(file: string): string {
   let text: string;
   try {
     const { mode } = statSync(file);
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+    if (here.hasModes && (mode & 0o077) !== 0)
       throw new CommandFailure(2, `other users can read the private key ${file}`, `chmod 600 ${file}`);
     text = readFileSync(file, 'utf8');
   } catch (error) {

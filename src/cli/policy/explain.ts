@@ -3,7 +3,8 @@ import { statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { ACTIONS, type Action, type ActionKind, type Place, shellOn } from '../../policy/actions/action.ts';
+import { here } from '../../platform/platform.ts';
+import { ACTIONS, type Action, type ActionKind, type Place } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agent-tools.ts';
 import { type Decision, decide } from '../../policy/decide.ts';
 import { describedAction, describedMeaning, isAction } from '../../policy/described-action.ts';
@@ -79,7 +80,7 @@ async function requested(flags: ExplainFlags): Promise<{ readonly action: Action
     interactive: flags.headless !== true,
     canonical: canonicalPath,
     findBelow,
-    shell: shellOn(process.platform),
+    shell: here.shell,
   };
   if (flags.frame !== undefined) return requestInFrame(flags.frame, place);
   const { command, path: file, tool } = flags;

@@ -1,7 +1,8 @@
 // Decides about changes that wait, for `switchboard changes` and the console: the policy is asked again, and the audit log has a line for each.
 import os from 'node:os';
 import { createAudit } from '../../audit/audit.ts';
-import { type Place, shellOn } from '../../policy/actions/action.ts';
+import { here } from '../../platform/platform.ts';
+import type { Place } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agent-tools.ts';
 import { pathAction } from '../../policy/actions/surfaces.ts';
 import { type Decision, decide } from '../../policy/decide.ts';
@@ -52,7 +53,7 @@ export async function dropChosen(layer: Layer, changes: readonly Change[], state
 function decideAll(policy: Policy, layer: Layer, changes: readonly Change[]): Decisions {
   const place: Place = {
     ...{ agent: layer.agent, family: familyOf(layer.agent), session: layer.sessionId, cwd: layer.roots[0] ?? '/', home: os.homedir() },
-    ...{ interactive: true, canonical: canonicalPath, shell: shellOn(process.platform) },
+    ...{ interactive: true, canonical: canonicalPath, shell: here.shell },
   };
   return new Map(
     changes.map((change) => {

@@ -1,7 +1,8 @@
 // `--approve` and `--yolo`: the answer to permission requests that nobody is asked about.
 import os from 'node:os';
 import { fields } from '../../json-object.ts';
-import { type Action, type ActionPath, shellOn } from '../../policy/actions/action.ts';
+import { here } from '../../platform/platform.ts';
+import type { Action, ActionPath } from '../../policy/actions/action.ts';
 import { permissionAction } from '../../policy/actions/permission.ts';
 import { optionToAllow, type PermissionOption, readOptions } from '../../policy/actions/permission-options.ts';
 import { mergeToolCall, type ToolCall } from '../../policy/actions/tool-call.ts';
@@ -25,7 +26,7 @@ export function approvalOf({ approve, yolo }: { readonly approve?: Approval; rea
 export function createApprover(approval: Approval, agent: string, cwd: string): Approver {
   const calls = new Map<string, ToolCall>();
   const root = canonicalPath(cwd);
-  const place = { agent, cwd: root, home: os.homedir(), interactive: false, canonical: canonicalPath, shell: shellOn(process.platform) };
+  const place = { agent, cwd: root, home: os.homedir(), interactive: false, canonical: canonicalPath, shell: here.shell };
   function isApproved(params: unknown): boolean {
     if (approval === 'all' || approval === 'none') return approval === 'all';
     const known = calls.get(String(fields(fields(params).toolCall).toolCallId));

@@ -11,7 +11,7 @@ import type { PolicySource } from '../../config/config.ts';
 import { userConfigFile } from '../../config/discover.ts';
 import type { PolicyPlace, PolicyStore } from '../../console/actions/policy-store.ts';
 import type { SessionRow } from '../../console/protocol/state.ts';
-import { shellOn } from '../../policy/actions/action.ts';
+import { here } from '../../platform/platform.ts';
 import { familyOf } from '../../policy/actions/agent-tools.ts';
 import { hitKey } from '../../policy/policy.ts';
 import { createSerialQueue } from '../../serial-queue.ts';
@@ -74,7 +74,7 @@ export function policyStore({ policy, otherwise, stateDir, stored }: PolicyStore
     interactive: true,
     canonical: canonicalPath,
     findBelow,
-    shell: shellOn(process.platform),
+    shell: here.shell,
   });
   function found(): PolicyPlace {
     const at = place();

@@ -11,6 +11,7 @@ import type { Console } from '../../console/console.ts';
 import { createFrames, type Frames } from '../../console/state/frames.ts';
 import { listen } from '../../listener/listener.ts';
 import { createBodyBudget } from '../../listener/respond.ts';
+import { here } from '../../platform/platform.ts';
 import { makeDirectory } from '../../private-files.ts';
 import type { AcpOptions } from '../acp.ts';
 import { claimDaemon } from '../daemon/daemon-file.ts';
@@ -27,7 +28,6 @@ import { cannotListen, openHere } from './open-console.ts';
 import { type DefaultPolicy, defaultPolicy } from './policy-store.ts';
 
 // Opens a link in the user's browser, without a shell.
-const PROGRAMS: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: 'open', win32: 'explorer.exe' };
 
 /** The link is in a file in `dir`; returns a function that removes the file. */
 export function openBrowser(link: string, dir: string, failed: () => void): () => void {
@@ -35,7 +35,7 @@ export function openBrowser(link: string, dir: string, failed: () => void): () =
   try {
     makeDirectory(dir);
     writeLinkFile(file, link);
-    const child = spawn(PROGRAMS[process.platform] ?? 'xdg-open', [pathToFileURL(file).href], { stdio: 'ignore', detached: true });
+    const child = spawn(here.opener, [pathToFileURL(file).href], { stdio: 'ignore', detached: true });
     child.once('error', failed);
     child.unref();
   } catch {

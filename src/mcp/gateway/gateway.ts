@@ -3,6 +3,7 @@
 
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
+import { here } from '../../platform/platform.ts';
 import type { ClientServer } from '../bridge/client-server.ts';
 import type { HostTool, McpClient } from '../server/tool.ts';
 import type { McpServerSettings } from '../settings.ts';
@@ -72,10 +73,10 @@ export function directEntry({ name, at }: McpServerSettings, env: NodeJS.Process
 const pairs = (values: Readonly<Record<string, string>>) => Object.entries(values).map(([name, value]) => ({ name, value }));
 
 /** Agents need an absolute path. */
-function findProgram(command: string, { PATH = '', PATHEXT = '' }: NodeJS.ProcessEnv): string | undefined {
+function findProgram(command: string, env: NodeJS.ProcessEnv): string | undefined {
   if (path.isAbsolute(command)) return command;
-  const endings = process.platform === 'win32' ? PATHEXT.split(';') : [''];
-  const places = command.includes(path.sep) ? [process.cwd()] : PATH.split(path.delimiter).filter((dir) => dir !== '');
+  const endings = here.programEndings(env, command);
+  const places = command.includes(path.sep) ? [process.cwd()] : (env.PATH ?? '').split(path.delimiter).filter((dir) => dir !== '');
   return places.flatMap((dir) => endings.map((ending) => path.resolve(dir, `${command}${ending}`))).find(isProgram);
 }
 

@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { type JSONRPCMessage, parseJSONRPCMessage, type RequestId, serializeMessage, type Transport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
+import { here } from '../../platform/platform.ts';
 import { type ContainedStart, type ProcessTree, stopProcess, treeOf } from '../../processes/process-tree.ts';
 import { MARK, spawn } from '../../processes/spawn.ts';
 import { type CallContext, type ToolArgs, ToolFailure, type ToolOutcome } from '../server/tool.ts';
@@ -73,7 +74,7 @@ export function serverProcess({ command, args, env, cwd }: ServerProgram, childr
           stdio: ['pipe', 'pipe', 'ignore', ...(contained?.stdio ?? [])],
           env: contained?.env ?? own,
           ...(cwd !== undefined && !contained && { cwd }),
-          detached: process.platform !== 'win32',
+          detached: here.hasProcessGroups,
           windowsHide: true,
         });
         contained?.started(started);

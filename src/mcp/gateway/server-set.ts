@@ -87,8 +87,8 @@ export function createServerSet(client: McpClient, options: ServerSetOptions): S
           foreign.set(name, { content, reader: upstream });
           onChange();
         },
-        onDown(why) {
-          once(`the MCP server "${name}" is not available: ${why}; it is tried again`);
+        onDown(what) {
+          once(`${what}; it is tried again`);
           const known = tools.get(name);
           if (!known || known.some(({ description }) => description.startsWith(DOWN))) return;
           // Still listed: a call reconnects at once, and agents that list only once keep the tools.

@@ -27,7 +27,8 @@ export type UpstreamEvents = {
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly onTools: (tools: readonly Tool[]) => void;
   readonly onContent: (content: UpstreamContent) => void;
-  readonly onDown: (why: string) => void;
+  /** With a sentence that names the server. */
+  readonly onDown: (what: string) => void;
   readonly children: Children | undefined;
   readonly logins: Logins | undefined;
 };
@@ -94,7 +95,7 @@ export function createUpstream(settings: McpServerSettings, version: string, on:
       client = undefined;
       calls?.over(ended);
       if (isClosed) return;
-      on.onDown('it has ended');
+      on.onDown(`the MCP server "${settings.name}" has ended`);
       again();
     };
     const { tools } = one.getServerCapabilities() ?? {};

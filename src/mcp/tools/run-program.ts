@@ -1,4 +1,6 @@
 // Runs a program to its exit: its output is limited, and nothing of it stays when the caller is gone.
+
+import { here } from '../../platform/platform.ts';
 import { spawn } from '../../processes/spawn.ts';
 import { type SandboxedStart, ToolFailure } from '../server/tool.ts';
 
@@ -28,7 +30,7 @@ export function runProgram({ command, args, cwd, env, outputBytes, sandbox }: Pr
       cwd,
       env,
       stdio: ['ignore', 'pipe', 'pipe', ...(sandbox?.stdio ?? [])],
-      detached: process.platform !== 'win32',
+      detached: here.hasProcessGroups,
       windowsHide: true,
     });
     sandbox?.started(child);
@@ -47,7 +49,7 @@ export function runProgram({ command, args, cwd, env, outputBytes, sandbox }: Pr
     const kill = (how: NodeJS.Signals) => {
       try {
         if (tree && child.pid !== undefined) tree.end(how === 'SIGKILL' ? 'kill' : 'term');
-        else if (child.pid !== undefined && process.platform !== 'win32') process.kill(-child.pid, how);
+        else if (child.pid !== undefined && here.hasProcessGroups) process.kill(-child.pid, how);
         else child.kill(how);
       } catch {
         // It has already exited.

@@ -5,6 +5,7 @@ import { lstatSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { here } from '../../platform/platform.ts';
 import { isAlive } from '../../processes/process-table.ts';
 import type { TokenHolder } from './http-listener.ts';
 
@@ -16,8 +17,7 @@ const PREFIX = 'switchboard-mcp-';
 export type PrivatePlace = { readonly address: string; remove(): void };
 
 export function makePrivatePlace(): PrivatePlace {
-  if (process.platform === 'win32')
-    return { address: `\\\\.\\pipe\\${PREFIX}${process.pid}-${randomBytes(16).toString('hex')}`, remove: () => {} };
+  if (here.hasNamedPipes) return { address: `\\\\.\\pipe\\${PREFIX}${process.pid}-${randomBytes(16).toString('hex')}`, remove: () => {} };
   const roomy = path.join(os.tmpdir(), `${PREFIX}${process.pid}-XXXXXX`, 'mcp.sock').length <= MAX_PATH;
   const parent = roomy ? os.tmpdir() : '/tmp';
   removeLeftovers(parent);

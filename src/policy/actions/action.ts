@@ -138,9 +138,6 @@ export type Place = {
   readonly shell?: 'posix' | 'unknown';
 };
 
-/** The agent's shell, by where it runs. What Windows runs is never read as Bash. */
-export const shellOn = (platform: string): 'posix' | 'unknown' => (platform === 'win32' ? 'unknown' : 'posix');
-
 // Builds an `Action`. An error while reading the request becomes an action that nothing allows.
 export type Facts = Partial<Omit<Action, 'agent' | 'session' | 'cwd' | 'home' | 'interactive' | 'findBelow'>> &
   Pick<Action, 'kind' | 'evidence'>;

@@ -4,7 +4,8 @@ import type { Asking as AgentAsking } from '../../agents/asking.ts';
 import type { Audit, Written } from '../../audit/audit.ts';
 import type { AnsweredBy, AuditOutcome } from '../../audit/audit-line.ts';
 import { fields } from '../../json-object.ts';
-import { type Action, type Place, shellOn } from '../../policy/actions/action.ts';
+import { here } from '../../platform/platform.ts';
+import type { Action, Place } from '../../policy/actions/action.ts';
 import { familyOf } from '../../policy/actions/agent-tools.ts';
 import { summaryOf } from '../../policy/actions/summary.ts';
 import { toolAction } from '../../policy/actions/surfaces.ts';
@@ -95,7 +96,7 @@ export function placeFor(deps: EnforcementDeps, { agent, session }: About): Plac
     interactive: deps.isInteractive,
     canonical: deps.canonical,
     findBelow: deps.findBelow,
-    shell: shellOn(process.platform),
+    shell: here.shell,
   };
 }
 

@@ -2,7 +2,8 @@
 // request, as under a policy.
 import os from 'node:os';
 import { fields } from '../../json-object.ts';
-import { type Action, shellOn } from '../../policy/actions/action.ts';
+import { here } from '../../platform/platform.ts';
+import type { Action } from '../../policy/actions/action.ts';
 import { permissionAction } from '../../policy/actions/permission.ts';
 import { isConsent, optionToAllow, optionToDeny, readOptions } from '../../policy/actions/permission-options.ts';
 import { summaryOf } from '../../policy/actions/summary.ts';
@@ -95,5 +96,5 @@ function keyOfRequest(session: Session, params: unknown): string | undefined {
 function actionOf({ agent, cwd, publicId }: Session, params: unknown): Action | undefined {
   if (cwd === undefined) return undefined;
   const place = { agent: agent.name, session: publicId, cwd: canonicalPath(cwd), home: os.homedir(), interactive: true };
-  return permissionAction({ ...place, canonical: canonicalPath, shell: shellOn(process.platform) }, params);
+  return permissionAction({ ...place, canonical: canonicalPath, shell: here.shell }, params);
 }

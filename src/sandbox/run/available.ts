@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { platformOf } from '../../platform/platform.ts';
 import { bubblewrapArgs } from '../profile/bubblewrap.ts';
 import type { Profile } from '../profile/profile.ts';
 import { seccompFilter } from '../profile/seccomp.ts';
@@ -25,14 +26,15 @@ const INSTALL =
 
 /** Exported for tests. */
 export function look(platform: NodeJS.Platform, searchPath: string, architecture: string): Available | Unavailable {
-  if (platform === 'win32')
+  const { sandbox, hasModes } = platformOf(platform);
+  if (!hasModes)
     return { problem: 'there is no sandbox for Windows', next: 'Run switchboard in WSL2, or bring a sandbox of your own with "wrap"' };
-  if (platform === 'darwin') {
+  if (sandbox === 'seatbelt') {
     const program = '/usr/bin/sandbox-exec';
     if (existsSync(program)) return { kind: 'seatbelt', program };
     return { problem: `${program} does not exist`, next: 'Bring a sandbox of your own with "wrap"' };
   }
-  if (platform !== 'linux') return { problem: `there is no sandbox for ${platform}`, next: 'Bring a sandbox of your own with "wrap"' };
+  if (sandbox === 'none') return { problem: `there is no sandbox for ${platform}`, next: 'Bring a sandbox of your own with "wrap"' };
   // Without the filter for system calls, unix sockets would be open.
   if (!seccompFilter(architecture, { allowsUnix: false }))
     return { problem: `there is no sandbox for ${architecture} processors`, next: 'Bring a sandbox of your own with "wrap"' };

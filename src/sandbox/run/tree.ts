@@ -1,12 +1,13 @@
 // The process tree of a sandboxed command. TERM goes to the command and what it started: the sandbox itself would end at once and kill them.
 import type { ChildProcess } from 'node:child_process';
+import { here } from '../../platform/platform.ts';
 import { membersOf } from '../../processes/process-table.ts';
 import { type ProcessTree, treeOf } from '../../processes/process-tree.ts';
 
 export function sandboxedTree(child: ChildProcess): ProcessTree {
   const tree = treeOf(child);
   const { pid } = child;
-  if (pid === undefined || process.platform !== 'linux') return tree;
+  if (pid === undefined || here.processes !== 'proc') return tree;
   return {
     isAlive: tree.isAlive,
     end(how) {

@@ -63,7 +63,9 @@ test('without a login, and after it was revoked, the message says how to log in'
   expect(await notified(before.client, before.id, 'tools')).toMatchObject([{ name: 'session_info' }]);
   await expect
     .poll(before.client.stderr)
-    .toContain('MCP server "locked" is not available: it requires a login; run: switchboard auth mcp locked');
+    .toMatch(
+      /^switchboard: the MCP server "locked" is not available: it requires a login; run: switchboard --config \S+ auth mcp locked;/m,
+    );
   await before.client.close();
   await login(stage, configOf(stage, server.url));
   const { client, id } = await session(stage, server.url);

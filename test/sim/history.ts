@@ -109,7 +109,7 @@ async function drain(world: World): Promise<void> {
       continue;
     }
     const nextAtMs = clock.nextAtMs();
-    // Some timers repeat for ever; among them may be the one that notices a lost connection.
+    // Some timers repeat forever; among them may be the one that notices a lost connection.
     if (nextAtMs === undefined || (timersLeft-- <= 0 && nextAtMs > noticedAtMs)) {
       sim.oracle.drained();
       return world.event(() => {});

@@ -5,6 +5,7 @@ import type { Bus } from '../../bus/bus.ts';
 import { type HostRecord, readHost } from '../../bus/cluster/records.ts';
 import { openHosts } from '../../bus/cluster/storage.ts';
 import type { BusConfig } from '../../bus/config.ts';
+import { here } from '../../platform/platform.ts';
 import { connectBus } from '../bus/open-bus.ts';
 import { adviceFor, checkClock, checkRights, checkServer, checkStorage } from './bus-findings.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
@@ -20,7 +21,7 @@ function checkFiles({ credentials, tokenFile, tls }: BusConfig): Finding[] {
   const secret = [credentials, tokenFile, tls.key].filter((file) => file !== undefined);
   return secret.flatMap((file) => {
     const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
-    if (process.platform === 'win32' || (mode & 0o077) === 0) return [];
+    if (!here.hasModes || (mode & 0o077) === 0) return [];
     return [
       warning(
         'bus.files',

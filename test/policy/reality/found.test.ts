@@ -182,6 +182,9 @@ describe('an effect that the table did not state', () => {
     ['git stash list', 'run git'],
     ['git log', 'read any:.gitattributes'],
     ['ls -L a', 'names a'],
+    ['git tag --column', 'run git'],
+    ['less a -P .env', 'read .env'],
+    ['less a --wheel-lines 1', 'read 1'],
     ['wget -O a http://a.test/', 'write wget-log'],
     ['git diff-tree --check HEAD', 'walk $repository'],
   ])('%s: %s', (line, effect) => {
@@ -212,6 +215,7 @@ describe('what was taken for nothing is asked about', () => {
     'zstd --force a a',
     'npm run -- test',
     'ps -t /etc/passwd',
+    'zip --logfile-path a.txt b.zip c',
   ])('%s', (line) => {
     expect(effectsOf(line)[0]).toMatch(/^\? /);
   });

@@ -102,7 +102,7 @@ export const ARCHIVE_PROGRAMS: readonly Program[] = [
       '-s --split-size=': 'number',
       '-O --output-file=': 'write',
       '-b --temp-path=': 'write',
-      '--logfile-path=': 'write',
+      '--logfile-path=': 'unclear:adds an ending to the name of the file',
       '--unzip-command=': 'run',
       '-T --test': 'unclear:runs unzip',
       '-m --move': 'unclear:removes the files it packs',

@@ -163,7 +163,8 @@ export const GIT_REFERENCES: Readonly<Record<string, Subcommand>> = {
       }),
     },
     operands: [{ if: ['-n', ...LISTING], rest: 'pattern' }, { rest: 'unclear:creates a tag' }],
-    unasked: [...READS_REPOSITORY, ...PAGER],
+    // `git column`, also if only the configuration asks for columns.
+    unasked: [...RUNS_GIT, ...READS_REPOSITORY, ...PAGER],
   },
   remote: {
     options: { '-v --verbose': 'none' },

@@ -154,7 +154,7 @@ function Context({ usage: { used, size, cost } }: { readonly usage: Usage }): VN
       class={`context ${level}`}
       title={`${used.toLocaleString()} of ${size.toLocaleString()} tokens of context are used (${Math.round(share * 100)} %)${advice}`}
     >
-      {' · '}
+      <span class="wide-only">· </span>
       <meter min={0} max={size} low={size * HIGH} high={size * FULL} optimum={0} value={used} aria-label="Context used" /> {short(used)} /{' '}
       {short(size)}
       {level !== 'low' && <b> {Math.round(share * 100)} %</b>}

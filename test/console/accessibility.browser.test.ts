@@ -14,11 +14,11 @@ const findings = (
   .filter(({ impact }) => impact === 'serious' || impact === 'critical')
   .map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ target, html }) => target.join(' ') + ' ' + html.slice(0, 120)).join(' | ')))`;
 /** Titles, numbers and buttons that a user cannot read whole. */
-const CUT = `[...document.querySelectorAll('.about h1, .about .context, .request-card button, .picker, .bar button')]
+const CUT = `[...document.querySelectorAll('.about h1, .about .context, .request-card button, .picker, .bar button, .detail header button')]
   .filter((one) => one.offsetParent !== null)
   .filter((one) => {
     const { left, right, width } = one.getBoundingClientRect();
-    const around = one.closest('.request-card, .about, .pickers, .bar').getBoundingClientRect();
+    const around = one.closest('.request-card, .about, .pickers, .bar, .detail').getBoundingClientRect();
     return right > Math.max(innerWidth, around.right) + 1 || left < around.left - 1 || (one.matches('h1') && width < Math.min(160, one.scrollWidth));
   })
   .map((one) => one.className + ' ' + one.textContent)`;

@@ -290,6 +290,14 @@ export function isOfAnsweredLoad({ ledger }: Evidence, { about }: AgentFrame): b
   return about.isReplay !== true && (ledger.clientFrame(about.replayFor)?.answers ?? 0) > 0;
 }
 
+/**
+ * The last word of a turn that ended for the client when it closed the session. After a resume that was a load, it cannot be distinguished from
+ * a replay that comes late.
+ */
+export function isOfClosedTurn({ ledger, leftBehind }: Evidence, { session, about }: AgentFrame): boolean {
+  return session !== undefined && leftBehind.has(session) && (ledger.clientFrame(about.lastWordFor)?.answers ?? 0) > 0;
+}
+
 /** Of a process that had the session before the client closed it, and still runs for others: it was reopened in a newer one. */
 export function isOfEarlierProcess({ backIn }: Evidence, { session, kind, run }: AgentFrame): boolean {
   return kind !== 'answer' && session !== undefined && run < (backIn.get(session) ?? 0);

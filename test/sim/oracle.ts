@@ -23,6 +23,7 @@ import {
   isDiscarded,
   isLoad,
   isOfAnsweredLoad,
+  isOfClosedTurn,
   isOfEarlierProcess,
   isOfLoadLeftBehind,
   isThere,
@@ -211,7 +212,8 @@ export function createOracle(
       if (about.policyModel) seen.sentUnder.set(frame, about.policyModel.hash);
       if (frame.session && (seen.loose.has(frame.session) || isRequestedBlindly(frame.session) || isDiscarded(seen, frame.session)))
         letGo(frame);
-      if (isOfLoadLeftBehind(seen, frame) || isOfAnsweredLoad(seen, frame) || isOfEarlierProcess(seen, frame)) letGo(frame);
+      const isOfThePast = [isOfLoadLeftBehind, isOfAnsweredLoad, isOfClosedTurn, isOfEarlierProcess].some((is) => is(seen, frame));
+      if (isOfThePast) letGo(frame);
       letGoIfRefused(seen, frame);
       if (frame.session && frame.kind === 'answer') {
         if (frame.about.opened === true && frame.fate !== 'never') frame.session.openedBy = frame.serial;

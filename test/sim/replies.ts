@@ -138,7 +138,7 @@ export function createReplies(sim: Sim, run: Run): Replies {
         return false;
       }
       const stopReason = self.isCancelled ? 'cancelled' : 'end_turn';
-      if (self.isCancelled && random.chance(0.3)) sendUpdate(sim, run, session);
+      if (self.isCancelled && random.chance(0.3)) sendUpdate(sim, run, session, undefined, 10, { ofTurn: received });
       if (answer(received, { result: { stopReason } }, { session })) return true;
       self.isMute = true;
       return false;

@@ -18,8 +18,12 @@ const KINDS = [
 /** A load whose history the update is part of, and whether the client has asked to see it. */
 type Replay = { readonly of: AgentInput; readonly isWanted: boolean };
 
+/** The last word of a cancelled turn. */
+type LastWord = { readonly ofTurn: AgentInput };
+
 /** Returns true, for jobs that consist of nothing else. */
-export function sendUpdate(sim: Sim, run: Run, session: AgentSession, kind?: string, bytes = 10, replay?: Replay): true {
+export function sendUpdate(sim: Sim, run: Run, session: AgentSession, kind?: string, bytes = 10, cause?: Replay | LastWord): true {
+  const replay = cause && 'of' in cause ? cause : undefined;
   const { random } = sim;
   if (kind === undefined && random.chance(0.05)) {
     const fate = session.isDelegation ? 'may' : 'must';
@@ -48,6 +52,7 @@ export function sendUpdate(sim: Sim, run: Run, session: AgentSession, kind?: str
       isReplay: unwanted !== undefined,
       loadedIn: unwanted?.writtenIn,
       replayFor: replay?.of.client,
+      lastWordFor: cause && 'ofTurn' in cause ? cause.ofTurn.client : undefined,
     },
   });
   return true;

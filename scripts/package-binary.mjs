@@ -51,7 +51,8 @@ const below = (folder) =>
   readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(root, path.join(entry.parentPath ?? entry.path, entry.name)).replaceAll(path.sep, '/'));
-const names = ['package.json', 'bin/switchboard.js', 'docs/examples/web-app.html', ...below('config'), ...below('dist/console')];
+const pages = readdirSync(path.join(root, 'docs')).flatMap((file) => (file.endsWith('.md') ? [`docs/${file}`] : [])); // for `switchboard help PAGE`
+const names = ['package.json', 'bin/switchboard.js', 'docs/examples/web-app.html', ...pages, ...below('config'), ...below('dist/console')];
 const list = path.join(work, 'names.json');
 writeFileSync(list, JSON.stringify(names));
 const blob = path.join(work, 'switchboard.blob');

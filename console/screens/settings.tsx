@@ -23,6 +23,7 @@ export function Settings(): VNode {
         <ThisPage />
         <OtherBrowser />
         <Configuration />
+        <Documentation />
       </div>
     </div>
   );
@@ -101,6 +102,18 @@ const THEMES: readonly (readonly [Theme, string])[] = [
   ['light', 'light'],
   ['dark', 'dark'],
 ];
+
+function Documentation(): VNode {
+  return (
+    <section aria-label="Documentation">
+      <h2>Documentation</h2>
+      <p>
+        In a terminal, <code>switchboard help</code> lists the pages, <code>switchboard help console</code> and{' '}
+        <code>switchboard help policy</code> show one.
+      </p>
+    </section>
+  );
+}
 
 function ThisPage(): VNode {
   return (

@@ -325,6 +325,7 @@ describe('in the browser', () => {
     expect(await configuration.innerText()).not.toContain('tok-1234');
     expect(await configuration.getByText('limits.max_frame_bytes').count()).toBe(0);
     await page.getByLabel('with defaults').check();
+    await page.getByRole('region', { name: 'Documentation' }).getByText('switchboard help policy').waitFor();
     await page.getByLabel('Filter settings').fill('max_frame');
     expect(await configuration.locator('tbody').innerText()).toMatch(/^limits\.max_frame_bytes\s+33554432\s+default$/);
 

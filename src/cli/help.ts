@@ -60,6 +60,7 @@ const PAGES: Readonly<Record<string, string>> = {
   token: 'daemon',
   mcp: 'mcp',
   host: 'scale-out',
+  bus: 'scale-out',
   agents: 'agents',
   auth: 'agents',
   config: 'configuration',

@@ -308,12 +308,13 @@ describe('in the browser', () => {
     await expect.poll(told).toEqual(['mime asks: Come in', 'mime is done: hello']);
     await hidden.reload();
     expect(await hidden.getByLabel('Notify me').isChecked()).toBe(true);
-    await prompt(page, 'once more');
-    await expect.poll(told).toEqual(['mime is done: hello']);
+    await prompt(page, 'knock again');
+    await expect.poll(told).toEqual(['mime asks: Come in']);
     await hidden.getByLabel('Notify me').uncheck();
-    await prompt(page, 'and quietly');
-    await ends(page, 4);
-    expect(await told()).toEqual(['mime is done: hello']);
+    await page.locator('.request-card button.primary').click();
+    await ends(page, 3);
+    await hidden.locator('.badge').waitFor({ state: 'detached' });
+    expect(await told()).toEqual(['mime asks: Come in']);
   });
 
   test('settings show what is in force and its origin, the doctor what is wrong and how to fix it, and the chosen theme stays', async () => {

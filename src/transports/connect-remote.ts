@@ -30,8 +30,8 @@ export function connectRemote(remote: Remote, limits: ConnectLimits): Transport 
     streams.ended();
     exit.happened(how);
   };
-  const opening = connectorOf(remote).then(
-    (open) => {
+  const opening = connectorOf(remote)
+    .then((open) => {
       const tls = tlsOptions(remote);
       if (isKilled) return over({ kind: 'disconnected', why: 'it was closed here' });
       if ('why' in tls) return over({ kind: 'unreachable', ...tls });
@@ -40,9 +40,9 @@ export function connectRemote(remote: Remote, limits: ConnectLimits): Transport 
         streams.open(open);
       };
       connector = open(remote, tls, limits, { opened: streamsOpen, over });
-    },
-    (error: Error) => over({ kind: 'unreachable', ...whyUnreachable(error, remote) }),
-  );
+    })
+    // Also for an address or a header that cannot be sent.
+    .catch((error: Error) => over({ kind: 'unreachable', ...whyUnreachable(error, remote) }));
   return {
     fromAgent: streams.source,
     toAgent: streams.sink,

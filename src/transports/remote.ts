@@ -55,8 +55,13 @@ export function whyUnreachable(error: Error, remote: Remote): Unstartable {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code))
     return { why: `its certificate is not trusted (${code})`, next: `Name its certificate authority in "tls.ca" of ${configKey}` };
+  // Their messages name the header, and not its value.
+  if (code === 'ERR_INVALID_CHAR' || code === 'ERR_INVALID_HTTP_TOKEN')
+    return { why: `a header cannot be sent: ${error.message}`, next: credentialsAdvice(remote) };
   return { why: BY_CODE[code] ?? withoutUrl(error.message), next: addressAdvice(remote) };
 }
+
+const credentialsAdvice = ({ configKey, advice }: Remote): string => advice?.credentials ?? `Check "headers" in ${configKey}`;
 
 const addressAdvice = ({ configKey, advice }: Remote): string =>
   advice?.address ?? `Check "url" in ${configKey}, and that the agent is running there`;
@@ -64,8 +69,7 @@ const addressAdvice = ({ configKey, advice }: Remote): string =>
 /** Why the peer answered with something else than a connection. */
 export function whyRefused(status: number, remote: Remote): Unstartable {
   const { configKey, advice } = remote;
-  if (status === 401 || status === 403)
-    return { why: `it rejected the credentials (HTTP ${status})`, next: advice?.credentials ?? `Check "headers" in ${configKey}` };
+  if (status === 401 || status === 403) return { why: `it rejected the credentials (HTTP ${status})`, next: credentialsAdvice(remote) };
   if (status >= 300 && status < 400)
     return {
       why: `it redirects to another address (HTTP ${status})`,

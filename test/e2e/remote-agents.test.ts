@@ -136,7 +136,7 @@ describe('a prompt is never sent twice, when the connection breaks', () => {
   ])('%s', async ([, reach], { stage }) => {
     const far = stage.agent('far', { turn: () => new Promise(() => {}) });
     await withRemote(stage, far.server, async ({ url, cut, sockets }) => {
-      const client = await stage.connect({ far: remoteServer({ url }) });
+      const client = await stage.connect({ far: remoteServer({ url, timeouts: { cancel_ms: 200 } }) });
       const { id } = await open(client, stage.cwd);
       const turn = prompt(client, id, 'once');
       await far.got('session/prompt');
@@ -203,6 +203,22 @@ describe('an agent that cannot be reached', () => {
       'Agent "far" cannot be reached at ws://127.0.0.1:1/acp: the connection was refused. Check "url" in agent_servers.far',
     );
     expect(JSON.stringify(error)).not.toContain('secret');
+  });
+
+  const HEADER = /a header cannot be sent: .*"(authorization|a b)".*Check "headers" in agent_servers.far/;
+  test.for([
+    ['a line break in a header', 'ws://127.0.0.1:1/acp', { authorization: `Bearer \${env:BROKEN}` }, HEADER],
+    ['the same over http', 'http://127.0.0.1:1/acp', { authorization: `Bearer \${env:BROKEN}` }, HEADER],
+    ['a header name with a space', 'ws://127.0.0.1:1/acp', { 'a b': 'c' }, HEADER],
+    ['a fragment in the address', 'ws://127.0.0.1:1/acp#part', {}, /fragment identifier\. Check "url" in agent_servers.far/],
+  ] as const)('because of %s ends no other agent', async ([, url, headers, text], { stage }) => {
+    const agents = { near: fixture('well-behaved', 'near'), far: remoteServer({ url, headers }) };
+    const client = await stage.connect(agents, { env: { BROKEN: 'secret\nsecret' } });
+    const params = { cwd: stage.cwd, mcpServers: [], _meta: { 'acp-switchboard': { agent: 'far' } } };
+    const { message } = await client.refused('session/new', params);
+    expect(message).toMatch(text);
+    expect(message).not.toContain('secret');
+    expect((await prompt(client, (await open(client, stage.cwd, 'near')).id, 'hello')).result.stopReason).toBe('end_turn');
   });
 
   for (const [status, text] of [

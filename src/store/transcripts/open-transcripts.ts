@@ -20,6 +20,8 @@ export type Kept = {
   /** Prompts that came during that turn, by id: each is written when the turn before it has ended. */
   laterPrompts: Map<string, () => void> | undefined;
   laterBytes: number;
+  /** When the last turn ended, or a little later: two turns never have the same time, because it tells their lines apart. */
+  turnEndedAt: number;
 };
 
 export type OpenTranscripts = {
@@ -99,6 +101,7 @@ export function createOpenTranscripts({ dir, clean, now, onProblem, mayRecord }:
       openPrompt: undefined,
       laterPrompts: undefined,
       laterBytes: 0,
+      turnEndedAt: 0,
     };
     sessions.set(sessionId, kept);
     return kept;
@@ -171,7 +174,11 @@ export function createOpenTranscripts({ dir, clean, now, onProblem, mayRecord }:
   return {
     of: (sessionId) => sessions.get(sessionId) ?? open(sessionId),
     turnEnded(turn) {
-      if (!forgotten.has(turn.sessionId)) endedTurns.push({ ...turn, sessionId: recordIdOf(turn.sessionId) });
+      const { sessionId } = turn;
+      if (forgotten.has(sessionId)) return;
+      const kept = sessions.get(sessionId) ?? open(sessionId);
+      kept.turnEndedAt = Math.max(turn.t, kept.turnEndedAt + 1);
+      endedTurns.push({ ...turn, t: kept.turnEndedAt, sessionId: recordIdOf(sessionId) });
     },
     scheduleWrite,
     writeAll,

@@ -36,9 +36,13 @@ const clean = {
 };
 
 /** The client's connection: frames from the client and to the client. */
-function setUp(dir = newStateDir()) {
+function setUp(dir = newStateDir(), tickMs = 1) {
   let t = 0;
-  const observer = createTranscriptObserver({ dir, clean, now: () => ++t, onProblem: noProblem });
+  const now = () => {
+    t += tickMs;
+    return t;
+  };
+  const observer = createTranscriptObserver({ dir, clean, now, onProblem: noProblem });
   const input = new PassThrough();
   const agent = new PassThrough();
   const frames: (Frame | FrameBatch)[] = [];
@@ -149,6 +153,16 @@ describe('a turn', () => {
       { kind: 'turn', stopReason: 'end_turn', usage: { totalTokens: 7 } },
     ]);
     expect([...readStats(dir)]).toMatchObject([['s', { turns: 1, stopReason: 'end_turn', usage: { totalTokens: 7 } }]]);
+  });
+
+  test('turns that end in the same millisecond are two turns', async () => {
+    const { dir, fromClient, toClient, transcript } = setUp(newStateDir(), 0);
+    for (const id of [1, 2]) {
+      await fromClient(prompt(id, 'again'));
+      await toClient(result(id, { stopReason: 'end_turn' }));
+    }
+    expect(transcript().map(({ kind }: { kind: string }) => kind)).toEqual(['prompt', 'turn', 'prompt', 'turn']);
+    expect(readStats(dir).get('s')).toMatchObject({ turns: 2, stopReasons: { end_turn: 2 } });
   });
 
   test('has the final state of its tool calls, permissions, plans, modes and titles', async () => {

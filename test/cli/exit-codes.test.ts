@@ -21,11 +21,11 @@ const SECRET = ['--policy', 'standard', '--agent', 'a', '--action', 'read', '--p
 
 const CASES: readonly { code: number; meaning: string; words: readonly string[] }[] = [
   { code: 0, meaning: 'done: the turn ended', words: ['config', 'path'] },
-  { code: 1, meaning: 'an agent, the protocol or the machine failed', words: ['run', '-a', 'crashes', 'crash'] },
+  { code: 1, meaning: 'failure of an agent, the protocol or the machine', words: ['run', '-a', 'crashes', 'crash'] },
   { code: 2, meaning: 'usage', words: ['demo', '--fats'] },
   { code: 3, meaning: 'time is up', words: ['agents', 'test', 'silent'] },
   { code: 4, meaning: 'no such agent', words: ['run', '-a', 'crashse', 'crash'] },
-  { code: 5, meaning: 'refused: by the policy', words: ['policy', 'explain', ...SECRET, '--exit-code'] },
+  { code: 5, meaning: 'denied by the policy', words: ['policy', 'explain', ...SECRET, '--exit-code'] },
   { code: 6, meaning: 'configuration or policy invalid', words: ['config', 'validate', 'missing.jsonc'] },
   { code: 7, meaning: 'an agent could not be started', words: ['agents', 'test', 'absent'] },
   { code: 8, meaning: 'a check found problems', words: ['doctor', '--no-start'] },

@@ -72,7 +72,7 @@ function passed(seen: Evidence, frame: AgentFrame, line: string, idText: string 
   const isUnderWay = frame.session?.isDelegation && !frame.session.delegationFor;
   if (publicId !== undefined) seen.spokenOf.add(publicId);
   if (frame.session && publicId !== undefined && !isUnderWay) underItsName(seen, publicId, clientsOwn(frame.session), frame);
-  if (frame.kind === 'update' && frame.session && isTooEarly(seen, frame.session))
+  if (frame.kind === 'update' && frame.session && isTooEarly(seen, frame.session, publicId))
     seen.problem(`the client hears what it cannot place, since its session is still being opened: ${nameOf(frame)}`);
   // The client may have found the session meanwhile, and asked for it.
   if (frame.kind === 'update' && frame.session?.delegationFor && !isBeingLoaded(seen, publicId ?? ''))
@@ -81,10 +81,10 @@ function passed(seen: Evidence, frame: AgentFrame, line: string, idText: string 
   else noticed(seen, frame);
 }
 
-/** The client waits for the response that will name the session, and has used neither that name nor the one from a list. */
-function isTooEarly({ ledger, open }: Evidence, session: AgentSession): boolean {
+/** The client waits for the response that will name the session, and has used neither that name nor one from a list. */
+function isTooEarly({ ledger, open }: Evidence, session: AgentSession, publicId: string | undefined): boolean {
   const isOpening = [...open.values()].flat().some((request) => request.opens === session.lineage);
-  const names: unknown[] = [session.native, listedAs(session)];
+  const names: unknown[] = [session.native, listedAs(session), publicId];
   return isOpening && !ledger.clientFrames.some(({ publicId, isDelivered }) => names.includes(publicId) && isDelivered);
 }
 

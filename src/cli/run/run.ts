@@ -225,7 +225,7 @@ async function promptSession(client: Client, turns: Turns, opened: Opened, block
     await commands;
     return EXIT.ok;
   }
-  const earlier: PromptBlocks = before === undefined ? [] : [{ type: 'text', text: before }];
+  const earlier: PromptBlocks = before === undefined ? [] : [{ type: 'text', text: before, annotations: { audience: ['assistant'] } }];
   const code = prompt === '' ? EXIT.ok : await turns.prompt(sessionId, [...earlier, { type: 'text', text: prompt }, ...blocks]);
   if (!flags.interactive) return code;
   let first = prompt === '' ? earlier : [];

@@ -11,7 +11,7 @@ import { chunkSpan, type Role, roleOfTexts } from './frame-text.ts';
 import { createOpenTranscripts, type Kept, type TranscriptOptions } from './open-transcripts.ts';
 import { historyOf, type ReplayMatcher } from './replay-matcher.ts';
 import { hasTranscript } from './transcript-files.ts';
-import { promptSpan, stopReasonIn } from './turn-frames.ts';
+import { promptSpan, promptText, stopReasonIn } from './turn-frames.ts';
 
 export type TranscriptObserver = Observer & {
   /** A prompt that waits for a turn has another text now. */
@@ -378,16 +378,4 @@ function neededLater(method: string, { cwd, modeId, toolCall, options }: Fields)
   if (method === 'session/prompt') return NOTHING;
   const { toolCallId, title } = (toolCall ?? {}) as Fields;
   return { cwd, modeId, toolCall: { toolCallId, title }, options };
-}
-
-/** The text of a prompt; other content is listed without its data. */
-function promptText(prompt: unknown): { text: string; other?: readonly unknown[] } {
-  const texts: string[] = [];
-  const other: unknown[] = [];
-  for (const block of Array.isArray(prompt) ? (prompt as readonly Fields[]) : []) {
-    if (typeof block?.text === 'string') texts.push(block.text);
-    else other.push({ ...block, ...('data' in block && { data: '[omitted]' }) });
-  }
-  const text = texts.join('\n');
-  return other.length > 0 ? { text, other } : { text };
 }

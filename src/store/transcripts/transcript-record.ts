@@ -13,7 +13,7 @@ export type ToolRecord = {
 
 export type Entry =
   | { readonly kind: 'opened'; readonly sessionId: string; readonly method: string; readonly cwd?: string | undefined }
-  | { readonly kind: 'prompt'; readonly text: string; readonly other?: readonly unknown[] }
+  | { readonly kind: 'prompt'; readonly text: string; readonly own?: string; readonly other?: readonly unknown[] }
   /** `more`: the message continues in the next entry of its role. */
   | { readonly kind: 'message'; readonly role: 'agent' | 'thought' | 'user'; readonly text: string; readonly more?: true }
   | { readonly kind: 'block'; readonly role: 'agent' | 'thought' | 'user'; readonly content: unknown }

@@ -161,7 +161,7 @@ class OpenTranscript implements Transcript {
   add(entry: Entry): void {
     this.#endMessage();
     const cleaned = this.#cleaned(entry);
-    if (cleaned.kind === 'prompt') this.#firstWords ??= firstWordsOf(cleaned.text);
+    if (cleaned.kind === 'prompt') this.#firstWords ??= firstWordsOf(cleaned.own ?? cleaned.text);
     this.#sink.entry(cleaned);
   }
 

@@ -3,6 +3,8 @@ import { type Frame, isAt, type Span } from '../../wire/frame.ts';
 import { stringEnd } from '../../wire/json-path.ts';
 import { isLarge } from '../../wire/scanner/large-frame.ts';
 
+type Fields = Readonly<Record<string, unknown>>;
+
 const PROMPT = Buffer.from(',"prompt":[{"type":"text","text":"');
 const PROMPT_END = Buffer.from('"}]}');
 const STOP_REASON = Buffer.from('{"stopReason":"');
@@ -33,3 +35,23 @@ export function stopReasonIn({ bytes, body, outcome }: Frame): string | undefine
     if (bytes[i] === BACKSLASH || (bytes[i] === QUOTE && (bytes[i + 1] === U || bytes[i + 1] === S))) return undefined;
   return bytes.toString('latin1', start, end);
 }
+
+/** The text of a prompt; other content is listed without its data. */
+export function promptText(prompt: unknown): { text: string; own?: string; other?: readonly unknown[] } {
+  const texts: string[] = [];
+  const own: string[] = []; // without what a client adds for the agent alone
+  const other: unknown[] = [];
+  for (const block of Array.isArray(prompt) ? (prompt as readonly Fields[]) : []) {
+    if (typeof block?.text === 'string') {
+      texts.push(block.text);
+      if (!isForAgent(block)) own.push(block.text);
+    } else other.push({ ...block, ...('data' in block && { data: '[omitted]' }) });
+  }
+  return {
+    text: texts.join('\n'),
+    ...(own.length < texts.length && { own: own.join('\n') }),
+    ...(other.length > 0 && { other }),
+  };
+}
+
+const isForAgent = ({ annotations }: Fields): boolean => String((annotations as Fields | null | undefined)?.audience) === 'assistant';

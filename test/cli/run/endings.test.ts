@@ -185,9 +185,11 @@ describe('--resume', () => {
     expect(stdout).not.toContain('session/load');
     const prompt = stdout.split('\n').find((line) => line.includes('"session/prompt"')) ?? '';
     expect(JSON.parse(prompt).params.prompt).toEqual([
-      { type: 'text', text: expect.stringContaining('remember the word plum') },
+      { type: 'text', text: expect.stringContaining('remember the word plum'), annotations: { audience: ['assistant'] } },
       { type: 'text', text: 'which word?' },
     ]);
+    const { data } = JSON.parse((await home.quick(['sessions', 'list', '--json'])).stdout);
+    expect(data.sessions.map(({ title }: { title: string }) => title)).toEqual(['which word?', 'remember the word plum']);
   });
 });
 

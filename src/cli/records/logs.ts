@@ -28,7 +28,9 @@ export async function logs(terms: readonly string[], flags: LogsFlags): Promise<
     notice(
       flags.lastFailure
         ? 'the log contains no agent failure and no failed prompt'
-        : `no matching records in ${dir}; log.frames may be "off"`,
+        : terms.length > 0 && lastRecords(dir, () => true, 1).length > 0
+          ? 'no record matches; see: switchboard help records'
+          : `no records in ${dir}; log.frames may be "off"`,
     );
   return 0;
 }
@@ -54,10 +56,10 @@ function pretty(record: FrameRecord): string {
   const { t, leg = '', dir = '', kind, method, id, session, ms, bytes, error, event, reason, records, chunks, msg, line } = record;
   const time = new Date(t).toISOString().slice(0, 23).replace('T', ' ');
   if (event === 'dropped') return `${time}  ${records} records dropped: the disk was too slow`;
-  if (event !== undefined) return `${time}  ${leg}  ${event}${reason === undefined ? '' : `: ${reason}`}`;
+  if (event !== undefined) return `${time}  ${nameOf(leg)}  ${event}${reason === undefined ? '' : `: ${reason}`}`;
   const parts = [
     time,
-    leg.padEnd(10),
+    nameOf(leg).padEnd(10),
     dir.startsWith('from') ? '->' : '<-',
     (kind ?? '').padEnd(12),
     method ?? '',
@@ -71,6 +73,9 @@ function pretty(record: FrameRecord): string {
   const payload = msg === undefined ? line : JSON.stringify(msg);
   return withoutControls(payload === undefined ? parts.join('  ') : `${parts.join('  ')}\n    ${payload}`);
 }
+
+/** As the filter `connection:` names it. */
+const nameOf = (leg: string): string => (leg === 'editor' ? 'client' : leg);
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);

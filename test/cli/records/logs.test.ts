@@ -49,6 +49,14 @@ describe('records', () => {
     );
   });
 
+  test('of the client have the name that the filter has, and a filter that matches nothing is not taken for an empty log', async () => {
+    const home = logHome({ 'a.jsonl': lines(record(1, { leg: 'editor' }), { t: 2, leg: 'editor', event: 'down', reason: 'stopped' }) });
+    const { stdout } = await home.quick(['logs', 'connection:client'], home.env);
+    expect(stdout.match(/\b(?:client|editor)\b/g)).toEqual(['client', 'client']);
+    const { stderr } = await home.quick(['logs', 'agent:none'], home.env);
+    expect(stderr).toBe('switchboard: no record matches; see: switchboard help records\n');
+  });
+
   test('of the last failure are those of the failed agent, up to the failure', async () => {
     const home = logHome({
       'a.jsonl': lines(

@@ -37,9 +37,14 @@ fi
   fish: `# switchboard completion fish > ~/.config/fish/completions/switchboard.fish
 function __switchboard_complete
   set -l words (commandline -opc) (commandline -ct)
-  switchboard ${COMPLETE} -- $words[2..-1] 2>/dev/null
+  set -l found (switchboard ${COMPLETE} -- $words[2..-1] 2>/dev/null)
+  if set -q found[1]
+    string join \\n -- $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
 end
-complete -c switchboard -a '(__switchboard_complete)'
+complete -c switchboard --no-files -a '(__switchboard_complete)'
 `,
 };
 

@@ -18,11 +18,11 @@ function needed(entry: string, found = new Set<string>()): Set<string> {
 }
 
 describe('the page', () => {
-  test('weighs 24 kB at first, and 114 kB with everything', () => {
+  test('weighs 24 kB at first, and 116 kB with everything', () => {
     const first = new Set([...needed('page.js'), 'style.css', 'index.html', 'icon.svg']);
     expect(first.size).toBeGreaterThan(4);
     expect(sizeOf(first)).toBeLessThanOrEqual(24_000);
-    expect(sizeOf(readdirSync(DIST).filter(isCode))).toBeLessThanOrEqual(114_000);
+    expect(sizeOf(readdirSync(DIST).filter(isCode))).toBeLessThanOrEqual(116_000);
   });
 
   test('loads nothing from other origins and has no inline code', () => {

@@ -6,7 +6,7 @@ type Element = { readonly type: unknown; readonly props: { readonly children?: u
 type Draws = ((props: unknown) => unknown) & (new (props: unknown) => { render(): unknown });
 
 // By path: the page's code is typed for the browser.
-const { Markdown }: { Markdown: (props: { text: string }) => unknown } = await import(
+const { Markdown }: { Markdown: Draws } = await import(
   path.resolve(import.meta.dirname, '../../console/components/conversation/markdown.tsx')
 );
 
@@ -32,19 +32,20 @@ test.each([
   ['a table that is none', `a|b\n${' '.repeat(30_000)}x`],
 ])('%s render at once', (_, text) => {
   const { user } = process.cpuUsage();
-  drawn(Markdown({ text }));
+  drawn({ type: Markdown, props: { text } });
   expect(process.cpuUsage().user - user).toBeLessThan(800_000);
 });
 
 test('nested quotes have a limit, and their text stays', () => {
-  const { text, depth } = drawn(Markdown({ text: `${'>'.repeat(20_000)} bottom` }));
+  const { text, depth } = drawn({ type: Markdown, props: { text: `${'>'.repeat(20_000)} bottom` } });
   expect(depth).toBeLessThan(40);
   expect(text).toContain('bottom');
 });
 
 test('ordinary Markdown still works', () => {
-  const { text } = drawn(
-    Markdown({ text: '# Head\n\n**bold** `code` ``a`b`` [name](https://a.example/x "t") _so_\n\n|a|b|\n|-|-|\n|1|2|\n\n- one\n  - two' }),
-  );
+  const { text } = drawn({
+    type: Markdown,
+    props: { text: '# Head\n\n**bold** `code` ``a`b`` [name](https://a.example/x "t") _so_\n\n|a|b|\n|-|-|\n|1|2|\n\n- one\n  - two' },
+  });
   expect(text).toBe('Headbold code a`b name soab12onetwo');
 });

@@ -219,10 +219,14 @@ describe('around a session', () => {
     await ends(page, 1);
   });
 
-  test('a very long text shows its beginning and end, and all of it on request', async () => {
+  test('a very long text shows its beginning and end, and all of it on request; the end of a code block stays code', async () => {
     const lines = Array.from({ length: 20_000 }, (_, n) => `line ${n}`).join('\n');
     turns.set('recite', ({ id }, mime) => {
       mime.sendText(id, lines);
+      return DONE;
+    });
+    turns.set('program', ({ id }, mime) => {
+      mime.sendText(id, `\`\`\`ts\n${lines.replaceAll('line ', 'const line_')}\n\`\`\`\n\nThat was **all**.`);
       return DONE;
     });
     const page = await begin('Mime');
@@ -231,9 +235,22 @@ describe('around a session', () => {
     const message = page.locator('.message.agent');
     const has = async (line: string) => ((await message.textContent()) ?? '').split('\n').some((one) => one.includes(line));
     expect([await has('line 1'), await has('line 10000'), await has('line 19999')]).toEqual([true, false, true]);
-    await message.getByText(`${(lines.length - 40_000).toLocaleString()} characters omitted.`).waitFor();
+    await message.getByText('About 160,000 characters are not shown.').waitFor();
     await message.getByRole('button', { name: 'Show all' }).click();
     await expect.poll(() => message.textContent()).toBe(lines);
+
+    await prompt(page, 'program');
+    await ends(page, 2);
+    const program = page.locator('.message.agent').last();
+    const code = program.locator('figure.code pre');
+    await expect
+      .poll(() => code.innerText())
+      .toMatch(/^const line_0\n[\s\S]*characters are not shown\.\s+Show all\s+const line_1\d+\n[\s\S]*const line_19999\s*$/);
+    expect((await code.innerText()).length).toBeLessThan(70_000);
+    await expect.poll(() => code.locator('.piece').last().locator('.tok-keyword').count()).toBeGreaterThan(10);
+    await program.locator('strong', { hasText: 'all' }).waitFor();
+    await code.getByRole('button', { name: 'Show all' }).click();
+    await expect.poll(() => code.locator('.piece .tok-keyword').count()).toBe(20_000);
   });
 
   test("a program in an agent's terminal is killed from the page", async () => {
@@ -322,7 +339,7 @@ describe('around a session', () => {
     await page.getByRole('button', { name: 'Begin' }).click();
     const logins = page.getByRole('group', { name: 'The agent requires a login' });
     await logins.getByText('switchboard auth mime tty').waitFor();
-    await logins.getByText('WANTED_KEY').waitFor();
+    await logins.getByText("Set WANTED_KEY in the agent's env in your configuration").waitFor();
     await logins.getByRole('button', { name: `In a browser ${EVIL}` }).click();
     await page.getByLabel('Prompt').waitFor();
 

@@ -51,7 +51,7 @@ export function Logins({ methods, done, then }: Props): VNode {
             )}
             {method.variables !== undefined && (
               <p>
-                Set <code>{method.variables.join(', ')}</code> in the agent's <code>env</code>in your configuration and restart.
+                Set <code>{method.variables.join(', ')}</code> in the agent's <code>env</code> in your configuration and restart.
               </p>
             )}
           </li>

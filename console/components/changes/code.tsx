@@ -3,11 +3,12 @@ import { signal } from '@preact/signals';
 import { Component, type ComponentChildren, type VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Token } from './colours.ts';
+import { type Gap, isInside, Omitted } from './omitted.tsx';
 
 type Painter = typeof import('./colours.ts').tokensOf;
 const painter = signal<Painter | undefined>(undefined);
 let isRequested = false;
-/** Longer texts are not highlighted. */
+/** Longer texts are highlighted piece by piece, and longer lines not at all. */
 const MAX_CHARACTERS = 60_000;
 /** A piece is at least this long. */
 const PIECE_CHARACTERS = 3000;
@@ -25,31 +26,49 @@ export function fetchPainter(): void {
   );
 }
 
+type Props = {
+  readonly text: string;
+  readonly language: string;
+  /** Pieces in it are not shown. */
+  readonly gap?: Gap | undefined;
+  /** The gap was shown before. */
+  readonly isTold?: boolean | undefined;
+};
+
 /** Code in pieces of whole lines: while the text grows, only the last piece is read, drawn and laid out again. */
-export function Code({ text, language }: { readonly text: string; readonly language: string }): VNode {
-  const paint = text.length > MAX_CHARACTERS ? undefined : painter.value;
+export function Code({ text, language, gap, isTold = false }: Props): VNode {
+  const paint = painter.value;
   const drawn = useRef<Drawn>(NOTHING);
   useEffect(() => {
     if (language !== '') fetchPainter();
   }, [language]);
   drawn.current = drawMore(drawn.current, text, language, paint);
-  return (
-    <>
-      {drawn.current.pieces.map((tokens, index) => (
-        <Piece key={index} tokens={tokens} />
-      ))}
-    </>
+  const { pieces } = drawn.current;
+  const all = pieces.map((piece, index) =>
+    gap && isInside(gap, piece.at, piece.at + piece.length) ? null : <Piece key={index} piece={piece} language={language} paint={paint} />,
   );
+  if (gap && !isTold) {
+    const first = pieces.findIndex(({ at }) => at >= gap.from);
+    all.splice(first === -1 ? all.length : first, 0, <Omitted key="gap" gap={gap} />);
+  }
+  return <>{all}</>;
 }
 
 type Tokens = readonly Token[];
+type PieceOfCode = {
+  readonly at: number;
+  readonly length: number;
+  readonly tokens: Tokens;
+  /** Its tokens are made when it is drawn. */
+  readonly isLate: boolean;
+};
 /** All pieces; the last may still change. `settled` is the number of characters before it. */
 type Drawn = {
   readonly text: string;
   readonly language: string;
   readonly paint: Painter | undefined;
   readonly settled: number;
-  readonly pieces: readonly Tokens[];
+  readonly pieces: readonly PieceOfCode[];
 };
 const NOTHING: Drawn = { text: '', language: '', paint: undefined, settled: 0, pieces: [] };
 
@@ -58,10 +77,16 @@ function drawMore(before: Drawn, text: string, language: string, paint: Painter 
   const goesOn = before.paint === paint && before.language === language && text.startsWith(before.text.slice(0, before.settled));
   const kept = goesOn ? before : NOTHING;
   const rest = text.slice(kept.settled);
-  const pieces = piecesOf(paint?.(rest, language) ?? [{ kind: undefined, text: rest }]);
-  const last = pieces.at(-1) ?? [];
-  const settled = text.length - last.reduce((sum, token) => sum + token.text.length, 0);
-  return { text, language, paint, settled, pieces: [...kept.pieces.slice(0, -1), ...pieces] };
+  const isLate = rest.length > MAX_CHARACTERS;
+  let at = kept.settled;
+  const pieces = piecesOf((isLate ? undefined : paint?.(rest, language)) ?? [{ kind: undefined, text: rest }]).map(
+    (tokens): PieceOfCode => {
+      const length = tokens.reduce((sum, token) => sum + token.text.length, 0);
+      at += length;
+      return { at: at - length, length, tokens, isLate };
+    },
+  );
+  return { text, language, paint, settled: at - (pieces.at(-1)?.length ?? 0), pieces: [...kept.pieces.slice(0, -1), ...pieces] };
 }
 
 /** Cuts behind line ends that are in no token. A piece shows as a block, which ends its last line: an empty line at the end would be lost. */
@@ -86,12 +111,17 @@ export function piecesOf(tokens: Tokens): readonly Tokens[] {
   return pieces;
 }
 
-class Piece extends Component<{ readonly tokens: Tokens }> {
-  override shouldComponentUpdate(next: { readonly tokens: Tokens }): boolean {
-    return next.tokens !== this.props.tokens;
+type PieceProps = { readonly piece: PieceOfCode; readonly language: string; readonly paint: Painter | undefined };
+
+class Piece extends Component<PieceProps> {
+  override shouldComponentUpdate({ piece, paint }: PieceProps): boolean {
+    return piece.tokens !== this.props.piece.tokens || (piece.isLate && paint !== this.props.paint);
   }
   override render(): ComponentChildren {
-    return <span class="piece">{colouredOf(this.props.tokens)}</span>;
+    const { piece, language, paint } = this.props;
+    const late =
+      piece.isLate && piece.length <= MAX_CHARACTERS ? paint?.(piece.tokens.map(({ text }) => text).join(''), language) : undefined;
+    return <span class="piece">{colouredOf(late ?? piece.tokens)}</span>;
   }
 }
 

@@ -1,49 +1,73 @@
 // Renders Markdown as elements, never as HTML: nothing is parsed as markup, so nothing needs sanitising.
 import { Component, type ComponentChildren, type VNode } from 'preact';
 import { Code } from '../changes/code.tsx';
+import { type Gap, gapFrom, isInside, Omitted } from '../changes/omitted.tsx';
 import { Copy } from '../controls/copy.tsx';
 import { Link } from '../controls/link.tsx';
 import { ScrollingTable } from '../controls/scrolling-table.tsx';
+import { type Block, blocksIn, NOTHING, readMore } from './blocks.ts';
 
-/** Complete blocks no longer change while the text grows, and are not rendered again. */
-export function Markdown({ text }: { readonly text: string }): VNode {
-  return (
-    <div class="md">
-      {chunksOf(text).map((chunk, index) => (
-        <Chunk key={index} text={chunk} />
-      ))}
-    </div>
-  );
+type Shown = { readonly text: string; readonly gap?: Gap | undefined };
+
+/** Complete blocks no longer change while the text grows: they are neither read nor rendered again. `gap` is not shown. */
+export class Markdown extends Component<Shown> {
+  read = NOTHING;
+
+  override render({ text, gap }: Shown = this.props): VNode {
+    this.read = readMore(this.read, text);
+    return <div class="md">{chunksOf(blocksIn(this.read), gap)}</div>;
+  }
 }
 
-class Chunk extends Component<{ readonly text: string }> {
-  override shouldComponentUpdate(next: { readonly text: string }): boolean {
-    return next.text !== this.props.text;
+/** A block of this length is not cut. */
+const SHORT = 5000;
+
+function chunksOf(blocks: readonly Block[], gap: Gap | undefined): VNode[] {
+  const chunks: VNode[] = [];
+  let isTold = false;
+  for (const block of blocks) {
+    const { at, text, code } = block;
+    const end = at + text.length;
+    if (!gap || end <= gap.from || at >= gap.to) {
+      chunks.push(<Chunk key={at} block={block} />);
+      continue;
+    }
+    const isIn = isInside(gap, at, end);
+    if (code && !isIn) chunks.push(<Chunk key={at} block={block} gap={gapFrom(gap, at + code.at)} isTold={isTold} />);
+    else {
+      const isCut = text.length > SHORT;
+      if (at < gap.from) chunks.push(<Chunk key={at} block={isCut ? part(block, 0, gap.from - at) : block} />);
+      if (!isTold) chunks.push(<Omitted key="gap" gap={gap} />);
+      if (end > gap.to) chunks.push(<Chunk key="end" block={isCut ? part(block, gap.to - at) : block} />);
+    }
+    isTold = true;
+  }
+  return chunks;
+}
+
+const part = (block: Block, from: number, to?: number): Block => ({ ...block, text: block.text.slice(from, to) });
+
+type ChunkProps = {
+  readonly block: Block;
+  /** What is not shown of its code. */
+  readonly gap?: Gap;
+  /** The gap was shown before it. */
+  readonly isTold?: boolean;
+};
+
+class Chunk extends Component<ChunkProps> {
+  override shouldComponentUpdate({ block, gap, isTold }: ChunkProps): boolean {
+    const { props } = this;
+    return block.text !== props.block.text || gap?.from !== props.gap?.from || gap?.to !== props.gap?.to || isTold !== props.isTold;
   }
   override render(): ComponentChildren {
-    return blocksOf(this.props.text.split('\n'));
+    const { block, gap, isTold } = this.props;
+    if (block.code) return <CodeBlock text={block.code.text} language={block.code.language} gap={gap} isTold={isTold} />;
+    return blocksOf(block.text.split('\n'));
   }
 }
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
-
-/** Splits at blank lines outside code fences. */
-function chunksOf(text: string): string[] {
-  const chunks: string[] = [];
-  let lines: string[] = [];
-  let fence: string | undefined;
-  for (const line of text.split('\n')) {
-    const [, mark] = FENCE.exec(line) ?? [];
-    if (fence === undefined) fence = mark;
-    else if (mark?.startsWith(fence) && line.trim() === mark) fence = undefined;
-    if (line.trim() === '' && fence === undefined) {
-      if (lines.length > 0) chunks.push(lines.join('\n'));
-      lines = [];
-    } else lines.push(line);
-  }
-  if (lines.length > 0) chunks.push(lines.join('\n'));
-  return chunks;
-}
 
 const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
 
@@ -172,14 +196,21 @@ function inline(text: string): ComponentChildren[] {
   return parts;
 }
 
-export function CodeBlock({ text, language }: { readonly text: string; readonly language: string }): VNode {
+type CodeProps = {
+  readonly text: string;
+  readonly language: string;
+  readonly gap?: Gap | undefined;
+  readonly isTold?: boolean | undefined;
+};
+
+export function CodeBlock({ text, language, gap, isTold }: CodeProps): VNode {
   return (
     <figure class="code">
       {language !== '' && <figcaption>{language}</figcaption>}
       <Copy label="Copy the code" text={() => text} />
       <pre>
         <code>
-          <Code text={text} language={language} />
+          <Code text={text} language={language} gap={gap} isTold={isTold} />
         </code>
       </pre>
     </figure>

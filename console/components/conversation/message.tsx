@@ -1,7 +1,7 @@
 // A message of the user or the agent, with its time and a button to copy it.
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
 import type { Item } from '../../../src/console/protocol/conversation.ts';
+import { type Gap, Omitted, useGap } from '../changes/omitted.tsx';
 import { Copy } from '../controls/copy.tsx';
 import { Icon } from '../controls/icon.tsx';
 import { AboutView, BlockView } from './content.tsx';
@@ -18,15 +18,14 @@ export function Message({ item, sessionId }: { readonly item: MessageItem; reado
           <Icon name="thought" /> <span class="first-line">{firstLine(text)}</span>
           <span class="opened">Thoughts</span>
         </summary>
-        <Markdown text={text} />
+        <Long text={text} draw={markdown} />
       </details>
     );
   const isUser = role === 'user';
-  const draw = (part: string) => (isUser ? <div class="plain">{part}</div> : <Markdown text={part} />);
   return (
     <div class={`said ${role}`}>
       <article class={`message ${role}`} aria-label={isUser ? 'You' : 'Agent'}>
-        {text !== '' && <Long text={text} draw={draw} />}
+        {text !== '' && <Long text={text} draw={isUser ? plain : markdown} />}
         {blocks.map((block) => (
           <BlockView block={block} sessionId={isUser ? undefined : sessionId} />
         ))}
@@ -51,29 +50,19 @@ function Time({ at }: { readonly at: number }): VNode {
   );
 }
 
-const LONGEST = 60_000;
-const EDGE = 20_000;
+type LongProps = { readonly text: string; readonly draw: (text: string, gap: Gap | undefined) => VNode };
 
-/**
- * The browser lays out a text of megabytes again with everything after it, which takes seconds. Show its beginning and end until the user
- * wants it all.
- */
-function Long({ text, draw }: { readonly text: string; readonly draw: (text: string) => VNode }): VNode {
-  const [isWhole, setWhole] = useState(false);
-  if (isWhole || text.length <= LONGEST) return draw(text);
-  return (
-    <>
-      {draw(text.slice(0, EDGE))}
-      <p class="quiet-text centred">
-        {(text.length - 2 * EDGE).toLocaleString()} characters omitted.{' '}
-        <button type="button" class="quiet" onClick={() => setWhole(true)}>
-          Show all
-        </button>
-      </p>
-      {draw(text.slice(-EDGE))}
-    </>
-  );
-}
+const Long = ({ text, draw }: LongProps): VNode => draw(text, useGap(text));
+
+const markdown: LongProps['draw'] = (text, gap) => <Markdown text={text} gap={gap} />;
+
+const plain: LongProps['draw'] = (text, gap) => (
+  <>
+    <div class="plain">{gap ? text.slice(0, gap.from) : text}</div>
+    {gap && <Omitted gap={gap} />}
+    {gap && <div class="plain">{text.slice(gap.to)}</div>}
+  </>
+);
 
 const firstLine = (text: string): string => {
   const line = text.trim().split('\n', 1)[0] ?? '';

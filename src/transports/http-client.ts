@@ -3,6 +3,7 @@
 
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { SecureContextOptions } from 'node:tls';
 import { LF } from '../wire/frame.ts';
 import { eachLine } from '../wire/framing/each-line.ts';
@@ -21,6 +22,13 @@ const FATAL: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 const OVERTAKES: ReadonlySet<string> = new Set(['session/cancel', '$/cancel_request']);
 /** Frames that open a session's stream on the other side: it may not exist before they have arrived. */
 const OPENS: ReadonlySet<string> = new Set(['session/load', 'session/resume']);
+/** After them, nothing comes in a session's stream. */
+const CLOSES: ReadonlySet<string> = new Set(['session/close', 'session/delete']);
+/** One comment at the beginning of a stream is a greeting; those that follow show that the peer is alive. */
+const MIN_COMMENTS = 2;
+/** How soon the stream of a session that the peer does not know yet is tried again; then after twice as long. */
+const FIRST_RETRY_MS = 50;
+const MAX_RETRY_MS = 1000;
 /** A replay is over when its stream has been silent for this long. */
 const REPLAY_QUIET_MS = 50;
 const MAX_QUEUED_BYTES = 1 << 20;
@@ -31,7 +39,14 @@ type Outgoing = {
   readonly idText: string | undefined;
   readonly session: string | undefined;
 };
-type Stream = { readonly ready: Promise<void>; response: IncomingMessage | undefined; lastDataMs: number; hasOpened: boolean };
+type Stream = {
+  readonly ready: Promise<void>;
+  response: IncomingMessage | undefined;
+  lastDataMs: number;
+  lastHeardMs: number;
+  comments: number;
+  hasOpened: boolean;
+};
 
 export function openHttp(remote: Remote, tls: SecureContextOptions, { maxFrameBytes }: ConnectLimits, on: ConnectorEvents): Connector {
   const calls = createHttpCalls(remote, tls);
@@ -44,22 +59,27 @@ export function openHttp(remote: Remote, tls: SecureContextOptions, { maxFrameBy
   const pendingIn = new Map<string, string>();
   /** Open requests that open a session, by id. */
   const opening = new Map<string, { readonly session: string; readonly hasReplay: boolean }>();
+  /** Open requests that close a session, by id. */
+  const closing = new Map<string, string>();
   let connectionId: string | undefined;
   let isPaused = false;
   let isOver = false;
   let queuedBytes = 0;
   const sendLines = eachLine(send);
-  let hasComments = false;
-  let lastHeardMs = Date.now();
+  const isAwaited = (session: string | undefined) => session === undefined || [...pendingIn.values()].includes(session);
 
-  const watchdog = setInterval(
-    () => {
-      if (hasComments && !isPaused && Date.now() - lastHeardMs > 2 * remote.keepaliveMs)
-        lost(`it was silent for ${2 * remote.keepaliveMs} ms`);
-    },
-    Math.max(remote.keepaliveMs, 1000),
-  );
+  const watchdog = setInterval(findSilent, Math.max(remote.keepaliveMs, 1000));
   watchdog.unref();
+  /** Each stream has a socket of its own, which may be half-open while the others are not. */
+  function findSilent(): void {
+    const silentMs = 2 * remote.keepaliveMs;
+    if (silentMs === 0 || isPaused) return;
+    for (const [session, { response, comments, lastHeardMs }] of streams) {
+      if (comments < MIN_COMMENTS || Date.now() - lastHeardMs <= silentMs) continue;
+      if (isAwaited(session)) return lost(`it was silent for ${silentMs} ms`);
+      response?.destroy(); // it is opened again when it is needed
+    }
+  }
 
   let left: Promise<void> | undefined;
   /** Ends the connection on the other side: without its client, the agent would work on unseen, and refuse the next prompt. */
@@ -94,6 +114,7 @@ export function openHttp(remote: Remote, tls: SecureContextOptions, { maxFrameBy
     if (frame.kind === 'request' && session !== undefined && idText !== undefined) pendingIn.set(idText, session);
     if (OPENS.has(frame.method ?? '') && session !== undefined && idText !== undefined)
       opening.set(idText, { session, hasReplay: frame.method === 'session/load' });
+    if (CLOSES.has(frame.method ?? '') && session !== undefined && idText !== undefined) closing.set(idText, session);
     queuedBytes += line.length;
     const sent = () => {
       const wasFull = queuedBytes > MAX_QUEUED_BYTES;
@@ -117,14 +138,13 @@ export function openHttp(remote: Remote, tls: SecureContextOptions, { maxFrameBy
       if (session !== undefined) await stream(session).ready;
       const { status, text } = await calls.post(body, headersFor(session));
       if (status >= 200 && status < 300) {
-        // A server that knows the session only now did not open its stream before.
-        if (session !== undefined && OPENS.has(method ?? '') && !streams.has(session)) void stream(session);
+        if (outgoing.idText !== undefined && session !== undefined) void listenFor(outgoing.idText, session, OPENS.has(method ?? ''));
         return;
       }
       if (FATAL.has(status)) return lost(whyRefused(status, remote).why);
       refuse(outgoing, `HTTP ${status}${text === '' ? '' : `: ${text}`}`);
     } catch (error) {
-      if (error instanceof StreamTaken) return refuse(outgoing, error.message);
+      if (error instanceof StreamRefused) return refuse(outgoing, error.message);
       // Whether the agent got the frame is not known, and a prompt is never sent twice.
       lost(whyUnreachable(error as Error, remote).why);
     }
@@ -148,10 +168,25 @@ export function openHttp(remote: Remote, tls: SecureContextOptions, { maxFrameBy
       on.over({ kind: 'unreachable', ...whyUnreachable(error as Error, remote) });
     }
   }
+  /** The answer comes in the session's stream, which may not exist yet. A session that is being opened may take its time. */
+  async function listenFor(idText: string, session: string, isOpening: boolean): Promise<void> {
+    const until = isOpening ? Number.POSITIVE_INFINITY : Date.now() + remote.connectMs;
+    const isMissing = () => !isOver && pendingIn.get(idText) === session && !streams.has(session);
+    for (let retryMs = FIRST_RETRY_MS; isMissing(); retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)) {
+      try {
+        await stream(session).ready;
+      } catch (error) {
+        return lost((error as Error).message);
+      }
+      if (Date.now() > until && isMissing()) return lost('it opens no event stream for the session');
+      if (isMissing()) await delay(retryMs, undefined, { ref: false });
+    }
+  }
   /** Answers a request that did not arrive. A notification is lost, as on any broken connection. */
   function refuse({ idText, method }: Outgoing, why: string): void {
     if (idText === undefined) return;
     opening.delete(idText);
+    closing.delete(idText);
     pendingIn.delete(idText);
     const error = { code: -32603, message: `${method} did not reach the agent: ${why}` };
     emit(Buffer.from(`{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(error)}}\n`));
@@ -168,7 +203,7 @@ export function openHttp(remote: Remote, tls: SecureContextOptions, { maxFrameBy
   function stream(session: string | undefined): Stream {
     const existing = streams.get(session);
     if (existing) return existing;
-    const opened: Stream = { ready: open(), response: undefined, lastDataMs: 0, hasOpened: false };
+    const opened: Stream = { ready: open(), response: undefined, lastDataMs: 0, lastHeardMs: Date.now(), comments: 0, hasOpened: false };
     opened.ready.catch(() => {});
     streams.set(session, opened);
     return opened;
@@ -180,9 +215,10 @@ export function openHttp(remote: Remote, tls: SecureContextOptions, { maxFrameBy
       response.resume();
       streams.delete(session);
       if (session === undefined) throw new Error(whyRefused(statusCode, remote).why);
-      if (statusCode === 409) throw new StreamTaken(session);
       if (statusCode === 401) throw new Error(whyRefused(statusCode, remote).why);
+      if (statusCode === 409) throw new StreamRefused(`another client reads session "${session}" (HTTP 409)`);
       // 403 and 404: the session is not known there yet.
+      if (statusCode !== 403 && statusCode !== 404) throw new StreamRefused(`its event stream was refused with HTTP ${statusCode}`);
     }
     function read(response: IncomingMessage): void {
       opened.response = response;
@@ -194,12 +230,12 @@ export function openHttp(remote: Remote, tls: SecureContextOptions, { maxFrameBy
           received(line, session);
         },
         comment() {
-          hasComments = true;
+          opened.comments++;
         },
         tooLong: () => lost('an event exceeded limits.max_frame_bytes'),
       });
       response.on('data', (chunk: Buffer) => {
-        lastHeardMs = Date.now();
+        opened.lastHeardMs = Date.now();
         reader.push(chunk);
       });
       response.on('error', () => {});
@@ -207,7 +243,7 @@ export function openHttp(remote: Remote, tls: SecureContextOptions, { maxFrameBy
         streams.delete(session);
         if (session === undefined) return lost('the peer closed the event stream');
         // Answers can no longer arrive, so the proxy recovers the session, as after a crash. An idle stream is opened again when it is needed.
-        if ([...pendingIn.values()].includes(session)) lost('the peer closed the event stream of a session');
+        if (isAwaited(session)) lost('the peer closed the event stream of a session');
       });
     }
   }
@@ -220,7 +256,10 @@ export function openHttp(remote: Remote, tls: SecureContextOptions, { maxFrameBy
     const idText = idTextOf(frame);
     pendingIn.delete(idText);
     const created = frame.outcome === 'result' ? sessionIdOf(frame) : undefined;
-    if (created !== undefined) void stream(created).ready.catch((error: Error) => lost(error.message));
+    if (created !== undefined) void stream(created).ready.catch((error: Error) => error instanceof StreamRefused || lost(error.message));
+    const closed = closing.get(idText);
+    closing.delete(idText);
+    if (closed !== undefined && frame.outcome === 'result') streams.get(closed)?.response?.destroy();
     const reopened = opening.get(idText);
     opening.delete(idText);
     if (reopened === undefined || session !== undefined || frame.outcome !== 'result') return emit(line);
@@ -255,8 +294,10 @@ export function openHttp(remote: Remote, tls: SecureContextOptions, { maxFrameBy
       },
       resume() {
         isPaused = false;
-        lastHeardMs = Date.now();
-        for (const { response } of streams.values()) response?.resume();
+        for (const one of streams.values()) {
+          one.lastHeardMs = Date.now();
+          one.response?.resume();
+        }
       },
     },
     sink: {
@@ -290,12 +331,8 @@ async function endPolitely(calls: HttpCalls, headers: Record<string, string>): P
   }
 }
 
-/** HTTP 409: another client reads this session. */
-class StreamTaken extends Error {
-  constructor(session: string) {
-    super(`another client reads session "${session}" (HTTP 409)`);
-  }
-}
+/** The stream of a session cannot be read. Nothing was sent, and the other sessions work. */
+class StreamRefused extends Error {}
 
 function inOneLine(bytes: Buffer): Buffer {
   return Buffer.from(bytes.map((byte) => (byte === LF || byte === 0x0d ? 0x20 : byte)));

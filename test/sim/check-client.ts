@@ -304,7 +304,9 @@ function pending(seen: Evidence, message: Message, idText: string, frame: AgentF
   }
   if (!frame) return seen.problem(`the client is asked what no agent has asked: ${line}`);
   decided(seen, frame);
-  if (isLeft(seen, frame)) seen.problem(`${nameOf(frame)} reaches the client, which has left that session`);
+  // The client may be loading it under the agent's id, since before it left the alias.
+  if (isLeft(seen, frame) && !isBeingLoaded(seen, String(message.params?.sessionId)))
+    seen.problem(`${nameOf(frame)} reaches the client, which has left that session`);
   if (seen.atClient.has(idText)) seen.problem(`two open questions with the id ${idText}: ${nameOf(frame)}`);
   seen.atClient.set(idText, frame);
   seen.askedAt.set(frame, seen.clock.nowMs);

@@ -2,7 +2,7 @@
 import { requestLine } from '../proxy/json-rpc-lines.ts';
 import { cancelQuestions, withdrawFrom } from './questions.ts';
 import { notifyAware } from './show.ts';
-import type { AttachedClient, Hub, LiveSession, SharedProxy } from './state.ts';
+import { type AttachedClient, type Hub, keyOf, type LiveSession, type SharedProxy } from './state.ts';
 
 /** Observers do not keep a session alive. */
 const isHeld = ({ attached }: LiveSession): boolean => [...attached].some(({ principal }) => principal.role !== 'observer');
@@ -73,6 +73,6 @@ export function forget(hub: Hub, session: LiveSession): void {
 export function releaseIfIdle(hub: Hub, proxy: SharedProxy): void {
   if (proxy.isClosed || proxy.clients.size > 0 || proxy.sessions.size > 0 || proxy.calls.size > 0) return;
   proxy.isClosed = true;
-  hub.proxies.delete(proxy.principal.name);
+  hub.proxies.delete(keyOf(proxy.principal));
   proxy.port.close();
 }

@@ -11,7 +11,7 @@ import type { Patch } from '../wire/writer.ts';
 import { addSession, attachHere, confirm, openSession, waitFor } from './attach.ts';
 import { forward, modeChanged, noteServers, refuse, resultOf } from './calls.ts';
 import { detach, forget, waitForClient } from './detach.ts';
-import { initialize } from './initialize.ts';
+import { initialize, isInitializing } from './initialize.ts';
 import { answered, cancelQuestions, isController } from './questions.ts';
 import { notifyAware, showUpdate } from './show.ts';
 import type { AttachedClient, Call, Hub, LiveSession, SharedProxy } from './state.ts';
@@ -32,7 +32,8 @@ const OPENS: ReadonlySet<string> = new Set([...OPENS_SESSION, 'session/attach'])
 export function fromClient(hub: Hub, client: AttachedClient, frame: Frame): void {
   if (client.isGone) return;
   if (frame.kind === 'response') return answered(hub, client, frame);
-  if (frame.method === 'initialize' && frame.kind === 'request') return initialize(hub, client, frame, () => released(hub, client));
+  if (frame.method === 'initialize' && frame.kind === 'request' && !isInitializing(client))
+    return initialize(hub, client, frame, (isOpen) => released(hub, client, isOpen));
   if (client.held) return hold(hub, client, frame);
   if (frame.kind === 'notification') return notification(hub, client, frame);
   const idText = idTextOf(frame);
@@ -56,9 +57,10 @@ function hold(hub: Hub, client: AttachedClient, frame: Frame): void {
   if (held.bytes > hub.deps.limits.maxHeldBytes) client.port.end('too much data before the answer to initialize');
 }
 
-function released(hub: Hub, client: AttachedClient): void {
+function released(hub: Hub, client: AttachedClient, isOpen: boolean): void {
   const frames = client.held?.frames ?? [];
-  client.held = undefined;
+  client.held = isOpen ? undefined : { frames: [], bytes: 0 };
+  if (!isOpen) client.capabilities = undefined;
   for (const frame of frames) if (!client.isGone) fromClient(hub, client, frame);
 }
 

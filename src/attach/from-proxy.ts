@@ -14,7 +14,7 @@ import { lacks, withoutBooleans } from './degrade.ts';
 import { forget, releaseIfIdle } from './detach.ts';
 import { ask, isController, withdrawn } from './questions.ts';
 import { show, showBatch } from './show.ts';
-import type { AttachedClient, Call, Hub, LiveSession, SharedProxy } from './state.ts';
+import { type AttachedClient, type Call, type Hub, keyOf, type LiveSession, type SharedProxy } from './state.ts';
 
 export function fromProxy(hub: Hub, proxy: SharedProxy, frame: Frame): void {
   if (frame.kind === 'response') return answer(hub, proxy, frame);
@@ -109,7 +109,7 @@ function settle(hub: Hub, session: LiveSession, exists: boolean): void {
 /** The proxy has stopped. Its clients cannot go on. */
 export function proxyEnded(hub: Hub, proxy: SharedProxy): void {
   proxy.isClosed = true;
-  if (hub.proxies.get(proxy.principal.name) === proxy) hub.proxies.delete(proxy.principal.name);
+  if (hub.proxies.get(keyOf(proxy.principal)) === proxy) hub.proxies.delete(keyOf(proxy.principal));
   for (const session of proxy.sessions.values()) session.stopGrace?.();
   proxy.sessions.clear();
   for (const client of [...proxy.clients]) client.port.end('the proxy has stopped');

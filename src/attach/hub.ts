@@ -11,7 +11,17 @@ import { detach, detachAll, endSession, releaseIfIdle } from './detach.ts';
 import { findSession, fromClient, promptBegan, promptsOf } from './from-client.ts';
 import { batchFromProxy, fromProxy, proxyEnded } from './from-proxy.ts';
 import { clientGone, findAsked, serves } from './questions.ts';
-import type { AttachedClient, ClientPort, Hub, HubDeps, LiveSession, Principal, Question, SharedProxy } from './state.ts';
+import {
+  type AttachedClient,
+  type ClientPort,
+  type Hub,
+  type HubDeps,
+  keyOf,
+  type LiveSession,
+  type Principal,
+  type Question,
+  type SharedProxy,
+} from './state.ts';
 
 export type HubEvents = {
   connect(principal: Principal, port: ClientPort, isToldAll?: boolean): AttachedClient;
@@ -56,7 +66,7 @@ export function createHub(deps: HubDeps): HubEvents {
   };
 
   function proxyOf(principal: Principal): SharedProxy {
-    const known = hub.proxies.get(principal.name);
+    const known = hub.proxies.get(keyOf(principal));
     if (known && !known.isClosed) return known;
     const proxy: SharedProxy = {
       principal,
@@ -73,7 +83,7 @@ export function createHub(deps: HubDeps): HubEvents {
       initialized: { waiting: new Map(), isAsked: false },
       isClosed: false,
     };
-    hub.proxies.set(principal.name, proxy);
+    hub.proxies.set(keyOf(principal), proxy);
     return proxy;
   }
   /** The line was no request that could be passed on. If it was an answer, its asker gets the error. */
@@ -158,7 +168,8 @@ export function createHub(deps: HubDeps): HubEvents {
     clients: () => [...hub.clients],
     sessions: () => [...hub.proxies.values()].flatMap(({ sessions }) => [...sessions.values()]),
     endPrincipal(name) {
-      for (const session of hub.proxies.get(name)?.sessions.values() ?? []) endSession(hub, session);
+      for (const { principal, sessions } of hub.proxies.values())
+        if (principal.name === name) for (const session of sessions.values()) endSession(hub, session);
     },
     close() {
       for (const proxy of hub.proxies.values()) {

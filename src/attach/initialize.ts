@@ -7,8 +7,12 @@ import { idTextOf } from '../wire/scanner/large-frame.ts';
 import { readBody } from '../wire/scanner/strict-parse.ts';
 import type { AttachedClient, ClientCapabilities, Hub, SharedProxy } from './state.ts';
 
+/** Whether the client waits for the answer to an initialize. */
+export const isInitializing = (client: AttachedClient): boolean =>
+  'waiting' in client.proxy.initialized && client.proxy.initialized.waiting.has(client);
+
 /** Calls `released` behind the answer. */
-export function initialize(hub: Hub, client: AttachedClient, frame: Frame, released: () => void): void {
+export function initialize(hub: Hub, client: AttachedClient, frame: Frame, released: (isOpen: boolean) => void): void {
   const idText = idTextOf(frame);
   const params = readBody(frame);
   if (!params.ok) return client.port.line(errorLine(idText, failure('AMBIGUOUS', [params.reason])));
@@ -43,12 +47,15 @@ function initialized(hub: Hub, proxy: SharedProxy, one: Frame): void {
   proxy.initialized = isResult ? { resultText: text } : { waiting: new Map(), isAsked: false };
   for (const [client, { idText, released }] of waiting)
     if (isResult) answer(hub, client, idText, text, released);
-    else client.port.line(`{"jsonrpc":"2.0","id":${idText},"error":${text}}\n`);
+    else {
+      client.port.line(`{"jsonrpc":"2.0","id":${idText},"error":${text}}\n`);
+      released(false);
+    }
 }
 
-function answer({ deps }: Hub, client: AttachedClient, idText: string, resultText: string, released: () => void): void {
+function answer({ deps }: Hub, client: AttachedClient, idText: string, resultText: string, released: (isOpen: boolean) => void): void {
   client.port.line(resultLine(idText, deps.offersAttach ? withAttach(resultText) : resultText));
-  released();
+  released(true);
 }
 
 function withAttach(resultText: string): string {

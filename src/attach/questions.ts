@@ -95,7 +95,7 @@ function hostOf(question: Question): AttachedClient | undefined {
 
 /** The host of a session as long as it is able; then another client of the same principal. */
 function ableClient(proxy: SharedProxy, session: LiveSession | undefined, request: Asked): AttachedClient | undefined {
-  const isAble = (client: AttachedClient) => client.principal.name === proxy.principal.name && isController(client) && can(client, request);
+  const isAble = (client: AttachedClient) => client.proxy === proxy && isController(client) && can(client, request);
   if (session?.host && isAble(session.host)) return session.host;
   return [...(session?.attached ?? proxy.clients)].find(isAble);
 }

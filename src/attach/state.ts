@@ -28,6 +28,9 @@ export type ProxyPort = Port & {
 export type Role = 'owner' | 'client' | 'observer';
 export type Principal = { readonly name: string; readonly role: Role };
 
+/** A token of the same name may have another role, and a proxy has the rights of one role. */
+export const keyOf = ({ name, role }: Principal): string => `${role} ${name}`;
+
 export type AttachedClient = {
   readonly number: number;
   readonly principal: Principal;
@@ -65,7 +68,7 @@ export type ClientCapabilities = {
 };
 
 /** Its request, and what follows the answer. */
-export type WaitingInitialize = { readonly idText: string; readonly released: () => void };
+export type WaitingInitialize = { readonly idText: string; readonly released: (isOpen: boolean) => void };
 
 /** One proxy for all clients of a principal. To the proxy, they are one client. */
 export type SharedProxy = {
@@ -176,7 +179,7 @@ export type HubDeps = {
 
 export type Hub = {
   readonly deps: HubDeps;
-  /** By the name of the principal. */
+  /** By the key of the principal. */
   readonly proxies: Map<string, SharedProxy>;
   readonly clients: Set<AttachedClient>;
   /** Observers of sessions that are not live. */

@@ -133,7 +133,8 @@ export function createAcpEndpoint({ gate, connect, knows, maxFrameBytes, bodyLim
     if (id === undefined) return refuse(response, { status: 400, why: 'the Acp-Connection-Id header is missing' });
     const one = open.get(String(id));
     // To everybody else, the connection of a principal does not exist.
-    if (!one?.http || one.principal.name !== principal.name) return refuse(response, { status: 404, why: 'unknown connection' });
+    if (!one?.http || one.principal.name !== principal.name || one.principal.createdAt !== principal.createdAt)
+      return refuse(response, { status: 404, why: 'unknown connection' });
     const session = request.headers['acp-session-id'];
     const header = session === undefined ? undefined : String(session);
     if (request.method === 'POST') return post(request, response, one.http, header, principal);

@@ -17,7 +17,6 @@ export type GuardedEndpoint = {
 
 export type Gate = {
   guard(endpoint: GuardedEndpoint): Endpoint;
-  isValid(token: Token): boolean;
   /** Calls `ended` once when the token is revoked or expires. Returns a function that stops watching. */
   whileValid(token: Token, ended: () => void): () => void;
   /** Refuses all further requests. */
@@ -78,7 +77,6 @@ export function createGate({ tokens, addresses }: { readonly tokens: TokenReader
         },
       }),
     }),
-    isValid: tokens.isValid,
     whileValid(token, ended) {
       const one = { token, ended };
       watched.add(one);

@@ -61,8 +61,7 @@ type Peer = {
   send(message: object): void;
 };
 
-/** A client that has initialized. */
-function connect(principal: Principal, clientCapabilities: object = {}): Peer {
+function connectSilently(principal: Principal): Peer {
   const peer: Peer = { got: [], ended: [], queued: 0, send: (message: object) => hub.fromClient(peer.client, read(message)) } as never;
   const client = hub.connect(principal, {
     frame(frame, patches = []) {
@@ -73,7 +72,11 @@ function connect(principal: Principal, clientCapabilities: object = {}): Peer {
     queuedBytes: () => peer.queued,
     end: (reason) => void peer.ended.push(reason),
   });
-  Object.assign(peer, { client });
+  return Object.assign(peer, { client });
+}
+/** A client that has initialized. */
+function connect(principal: Principal, clientCapabilities: object = {}): Peer {
+  const peer = connectSilently(principal);
   peer.send({ id: 0, method: 'initialize', params: { protocolVersion: 1, clientCapabilities } });
   const asked = proxyOf(principal).got.find(({ method }) => method === 'initialize');
   if (!peer.got.some(({ id }) => id === 0)) fromProxy(principal, { id: asked.id, result: { protocolVersion: 1 } });
@@ -117,6 +120,39 @@ test('an observer that loads a session again while a client opens it sees the hi
   fromProxy(ANN, { id: resume.id, result: {} });
   fromProxy(ANN, update('y'));
   expect(tv.got.flatMap(({ params }) => params?.update.content.text ?? [])).toEqual(['x', 'y']);
+});
+
+test('each initialize is answered, also one that comes before the answer to another', () => {
+  const ann = connectSilently(ANN);
+  for (const id of [1, 2]) ann.send({ id, method: 'initialize', params: { protocolVersion: 1 } });
+  ann.send({ id: 3, method: 'session/list', params: {} });
+  fromProxy(ANN, { id: last(proxyOf(ANN).got).id, result: { protocolVersion: 1 } });
+  expect(ann.got.map(({ id, result }) => [id, result?.protocolVersion])).toEqual([
+    [1, 1],
+    [2, 1],
+  ]);
+  expect(last(proxyOf(ANN).got).method).toBe('session/list');
+});
+
+test('what waits for an initialize that fails is answered, and the next initialize counts', () => {
+  const ann = connectSilently(ANN);
+  ann.send({ id: 1, method: 'initialize', params: { protocolVersion: 1 } });
+  ann.send({ id: 2, method: 'session/list', params: {} });
+  fromProxy(ANN, { id: last(proxyOf(ANN).got).id, error: { code: -32603, message: 'no agent' } });
+  expect(ann.got.map(({ id, error }) => [id, error.code])).toEqual([
+    [1, -32603],
+    [2, -32600],
+  ]);
+  ann.send({ id: 3, method: 'initialize', params: { protocolVersion: 1 } });
+  fromProxy(ANN, { id: last(proxyOf(ANN).got).id, result: { protocolVersion: 1 } });
+  expect(last(ann.got)).toMatchObject({ id: 3, result: {} });
+});
+
+test('a principal whose role has changed gets a proxy of its own', () => {
+  const owner = connect({ ...ANN, role: 'owner' });
+  const before = proxyOf(ANN).shared();
+  const client = connect(ANN);
+  expect([owner.client.proxy, client.client.proxy === before]).toEqual([before, false]);
 });
 
 test('a controller that does not read pauses the agents until it reads, or goes', () => {

@@ -1,7 +1,7 @@
 // Requests to the listener of a built daemon that proxies and servers could read differently, and tokens where they do not belong.
 import net from 'node:net';
 import { describe, expect } from 'vitest';
-import { connectSocket, createToken, type Daemon, startDaemon, storeToken } from './daemon.ts';
+import { connectSocket, createToken, type Daemon, runCommand, startDaemon, storeToken } from './daemon.ts';
 import { fixture, open, prompt, test } from './harness.ts';
 
 const agents = { a: fixture('well-behaved', 'a') };
@@ -106,6 +106,33 @@ describe('each role', () => {
       expect((await fetch(`${daemon.address}/daemon?client=1`, { method: 'DELETE', headers })).status).toBe(403);
     }
     expect((await open(victim, stage.cwd)).id).toMatch(/^a-/);
+  });
+});
+
+describe('the end of a token', () => {
+  test('ends the turns of its sessions, also while they wait for their next client', async ({ stage }) => {
+    const agent = stage.agent('a', { turn: () => new Promise(() => {}) });
+    const daemon = await startDaemon(stage, [agent]);
+    const client = await connectSocket(daemon, createToken(stage, 'laptop'));
+    const { id } = await open(client, stage.cwd);
+    void prompt(client, id, 'wait').catch(() => {});
+    await agent.got('session/prompt');
+    client.socket.close();
+    await client.closed;
+    runCommand(stage, 'token', 'revoke', 'laptop');
+    expect((await agent.got('session/cancel')).msg.params.sessionId).toBe(id);
+  });
+
+  test('ends its rights: another of the same name has those of its own role', async ({ stage }) => {
+    const daemon = await startDaemon(stage, agents, { config: { allow_cwd: [stage.cwd] } });
+    const owner = await connectSocket(daemon, storeToken(stage, 'ann', 'owner'));
+    expect((await open(owner, stage.dir)).id).toMatch(/^a-/);
+    owner.socket.close();
+    await owner.closed;
+    runCommand(stage, 'token', 'revoke', 'ann');
+    const client = await connectSocket(daemon, storeToken(stage, 'ann', 'client'));
+    expect((await client.refused('session/new', { cwd: stage.dir, mcpServers: [] })).message).toContain('allow_cwd');
+    expect((await open(client, stage.cwd)).id).toMatch(/^a-/);
   });
 });
 

@@ -97,11 +97,23 @@ export function networkClients(
       return { ended, evaluatedRequest, transcripts, close };
     },
   });
+  const kept = new Map<string, { readonly token: Token; readonly stopWatching: () => void }>();
+  /** Sessions outlive the clients of a token, but not the token. One of the same name that comes later is another one. */
+  function keepWhileValid(token: Token): void {
+    const { name } = token;
+    const before = kept.get(name);
+    if (before?.token.createdAt === token.createdAt) return;
+    before?.stopWatching();
+    if (before) served.endPrincipal(name);
+    const ended = () => {
+      kept.delete(name);
+      served.endPrincipal(name);
+    };
+    kept.set(name, { token, stopWatching: gate.whileValid(token, ended) });
+  }
   function connectFor(streams: Streams, token: Token): ServedClient {
-    const client = served.connect(streams, { name: token.name, role: token.role as Principal['role'] });
-    // The sessions of a revoked token do not wait for its next client.
-    void client.closed.then(() => void (gate.isValid(token) || served.endPrincipal(token.name)));
-    return client;
+    keepWhileValid(token);
+    return served.connect(streams, { name: token.name, role: token.role as Principal['role'] });
   }
   const acp = createAcpEndpoint({
     gate,

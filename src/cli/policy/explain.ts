@@ -10,19 +10,19 @@ import { type Decision, decide } from '../../policy/decide.ts';
 import { describedAction, describedMeaning, isAction } from '../../policy/described-action.ts';
 import { didYouMean } from '../../policy/format/nearest.ts';
 import { combine } from '../../policy/rules/layers.ts';
-import { sandboxOf, strictestLevel } from '../../policy/rules/settings.ts';
+import { sandboxOf } from '../../policy/rules/settings.ts';
 import { ifNotAsked } from '../../sandbox/profile/explain.ts';
+import { containmentOf } from '../../sandbox/settings.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
 import { findBelow } from '../../workspace/find-below.ts';
 import { CommandFailure } from '../failure.ts';
 import { readInput } from '../resolve-config.ts';
-import { readPolicyOrComplain } from './check.ts';
 import { complainAbout, print, printData } from './output.ts';
+import { type PolicyFlags, policyInForce } from './policy-in-force.ts';
 import { requestIn } from './read-frame.ts';
 import { bundleIn, inWords, policiesOf, shownBundle } from './signed-bundle.ts';
 
-export type ExplainFlags = {
-  readonly policy: string;
+export type ExplainFlags = PolicyFlags & {
   readonly bundle?: string;
   readonly agent: string;
   readonly command?: string;
@@ -33,7 +33,6 @@ export type ExplainFlags = {
   readonly cwd: string;
   readonly headless?: true;
   readonly exitCode?: true;
-  readonly json?: true;
 };
 
 const DENIED = 5;
@@ -42,8 +41,8 @@ export async function policyExplain(flags: ExplainFlags): Promise<number> {
   const subjects = [flags.command, flags.path, flags.tool, flags.frame].filter((subject) => subject !== undefined);
   if (subjects.length !== 1)
     throw new CommandFailure(2, 'use exactly one of --command, --path, --tool and --frame', 'run: switchboard policy explain --help');
-  const file = await readPolicyOrComplain(flags.policy, flags);
-  if (file === undefined) return 6;
+  const inForce = await policyInForce(flags);
+  if (inForce === undefined) return 6;
   const bundle = flags.bundle === undefined ? undefined : await bundleIn(flags.bundle);
   const ofBundle = bundle ? policiesOf(bundle) : [];
   const unusable = ofBundle.flatMap(({ problems }) => problems);
@@ -52,11 +51,10 @@ export async function policyExplain(flags: ExplainFlags): Promise<number> {
     return 6;
   }
   const above = ofBundle.flatMap(({ policy: one }) => (one ? [{ name: 'bundle' as const, policy: one }] : []));
-  const policy = combine([...above, { name: 'command-line', policy: file }]);
+  const policy = combine([...above, ...inForce.layers]);
   const { action, tier } = await requested(flags);
   const decision = decide(policy, action);
-  const { required, preferred, network } = sandboxOf(policy, flags.agent);
-  const level = strictestLevel([required, preferred]);
+  const { level, network } = containmentOf(inForce.sandboxOf(flags.agent), sandboxOf(policy, flags.agent));
   const contained = ifNotAsked(policy, { level, network }, action, decision, kindOf);
   if (flags.json)
     printData({
@@ -66,7 +64,7 @@ export async function policyExplain(flags: ExplainFlags): Promise<number> {
       ...(bundle && { bundle: shownBundle(bundle) }),
       asked: shown(action),
     });
-  else printExplanation(bundle && inWords(bundle), flags.policy, action, decision, tier, contained?.text);
+  else printExplanation(bundle && inWords(bundle), inForce.name, action, decision, tier, contained?.text);
   return flags.exitCode && decision.verdict === 'deny' ? DENIED : 0;
 }
 

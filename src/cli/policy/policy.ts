@@ -19,8 +19,9 @@ export function addPolicyCommands(program: Command, finish: (code: number) => vo
     .action(async (file: string, flags: { json?: true }) => finish(await (await import('./check.ts')).policyCheck(file, flags)));
   policy
     .command('explain')
-    .description('Explain why a request would be allowed, asked or denied; needs no configuration or agent')
+    .description('Explain why a request would be allowed, asked or denied; needs no agent')
     .addOption(policyOption())
+    .option('--config <file>', 'use this configuration file')
     .option('--bundle <file>', 'a signed policy bundle above it, as a host obeys it')
     .option('--agent <name>', 'the requesting agent: for rules about one agent, and for how --tool and --frame are read', 'any')
     .option('--command <line>', 'a shell command')
@@ -33,7 +34,9 @@ export function addPolicyCommands(program: Command, finish: (code: number) => vo
     .option('--exit-code', 'exit with code 5 if the verdict is deny')
     .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard policy explain --agent claude --path .env --action read --json'))
-    .action(async (flags: ExplainFlags) => finish(await (await import('./explain.ts')).policyExplain(flags)));
+    .action(async (_: ExplainFlags, command: Command) =>
+      finish(await (await import('./explain.ts')).policyExplain(command.optsWithGlobals())),
+    );
   policy
     .command('test')
     .description('Run the examples in the rules and a file of test cases; exit code 8 if one fails')
@@ -49,13 +52,16 @@ export function addPolicyCommands(program: Command, finish: (code: number) => vo
     .description('Apply a policy to the requests in a recording, and compare it with another policy')
     .argument('<recording>', 'a file with one frame per line')
     .addOption(policyOption())
+    .option('--config <file>', 'use this configuration file')
     .option('--against <policy>', 'the policy to compare with')
     .option('--agent <name>', 'the agent, if the recording does not name it')
     .option('--cwd <directory>', 'the session directory, if the recording does not name it', process.cwd())
     .option('--headless', 'nobody can answer, so ask becomes deny')
     .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard policy replay session.ndjson --policy new.yaml --against old.yaml'))
-    .action(async (recording: string, flags: ReplayFlags) => finish(await (await import('./replay.ts')).policyReplay(recording, flags)));
+    .action(async (recording: string, _: ReplayFlags, command: Command) =>
+      finish(await (await import('./replay.ts')).policyReplay(recording, command.optsWithGlobals())),
+    );
   policy
     .command('remembered')
     .description('List the "always" answers in effect; each applies to one exact request')
@@ -118,7 +124,8 @@ function addBundleCommands(policy: Command, finish: (code: number) => void): voi
 }
 
 function policyOption(): Option {
-  return new Option('--policy <policy>', 'a policy file or a preset: careful, standard, ci, readonly').default('standard');
+  const text = 'a policy file or a preset: careful, standard, ci, readonly (default: the policy in force here, else standard)';
+  return new Option('--policy <policy>', text);
 }
 
 const example = (line: string): string => `\nExample:\n  ${line}`;

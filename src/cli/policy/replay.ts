@@ -8,24 +8,22 @@ import { combine } from '../../policy/rules/layers.ts';
 import { canonicalPath } from '../../workspace/canonical.ts';
 import { CommandFailure } from '../failure.ts';
 import { readInput } from '../resolve-config.ts';
-import { readPolicyOrComplain } from './check.ts';
 import { inEnvelope, print, printData } from './output.ts';
+import { type PolicyFlags, policyInForce } from './policy-in-force.ts';
 import { BrokenLine, type RecordedRequest, requestsIn } from './read-recording.ts';
 
-export type ReplayFlags = {
-  readonly policy: string;
+export type ReplayFlags = PolicyFlags & {
   readonly against?: string;
   readonly agent?: string;
   readonly cwd: string;
   readonly headless?: true;
-  readonly json?: true;
 };
 
 export function policyReplay(recording: string, flags: ReplayFlags): Promise<number> {
   return inEnvelope('REPLAY', async () => {
-    const policy = await policyNamed(flags.policy, flags);
+    const policy = await policyOf(flags);
     if (policy === undefined) return 6;
-    const old = flags.against === undefined ? undefined : await policyNamed(flags.against, flags);
+    const old = flags.against === undefined ? undefined : await policyOf({ ...flags, policy: flags.against });
     if (flags.against !== undefined && old === undefined) return 6;
     const requests = (await read(recording, flags)).map((request) => evaluated(request, policy, old));
     const changed = requests.filter(({ was, verdict }) => was !== undefined && was !== verdict);
@@ -61,9 +59,9 @@ function evaluated({ line, method, tier, action }: RecordedRequest, policy: Poli
   };
 }
 
-async function policyNamed(name: string, flags: ReplayFlags): Promise<Policy | undefined> {
-  const file = await readPolicyOrComplain(name, flags);
-  return file === undefined ? undefined : combine([{ name: 'command-line', policy: file }]);
+async function policyOf(flags: ReplayFlags): Promise<Policy | undefined> {
+  const found = await policyInForce(flags);
+  return found && combine(found.layers);
 }
 
 async function read(recording: string, flags: ReplayFlags): Promise<RecordedRequest[]> {

@@ -19,6 +19,10 @@ export function ifNotAsked(
 ): IfNotAsked | undefined {
   if (decision.verdict === 'allow') return undefined;
   if (level === 'off') return possible('there is no sandbox; set "sandbox" in the configuration or in the policy');
+  const isInside = (path: string) => path === action.cwd || path.startsWith(`${action.cwd}/`);
+  const writes = action.paths.filter(({ access }) => access !== 'read');
+  const isReviewed = level === 'review' && action.commands.length === 0 && writes.length > 0 && writes.every(({ path }) => isInside(path));
+  const atTheEnd = `the change ${decision.verdict === 'deny' ? 'is dropped' : 'waits for your answer'} at the end of the turn`;
   const found = policy.strict.find(({ rule }) => rule.id === decision.rule?.id && rule.file === decision.rule.file)?.rule;
   if (found) {
     const how = containing(found);
@@ -27,8 +31,10 @@ export function ifNotAsked(
       const kinds = new Set(
         files.filter((file) => found.paths?.some((glob) => glob.touches(file, action))).map(({ path }) => kindOf(path)),
       );
-      if (kinds.size === 0 || kinds.has(undefined)) return possible('a sandbox covers files that exist when it starts, and there is none');
-      if (how.kind === 'hide') return prevented('the sandbox hides the file');
+      const exists = kinds.size > 0 && !kinds.has(undefined);
+      if (exists && how.kind === 'hide') return prevented('the sandbox hides the file');
+      if (isReviewed) return prevented(atTheEnd);
+      if (!exists) return possible('a sandbox covers files that exist when it starts, and there is none');
       // The rule matches names in any case: `build` is a directory more often than Bazel's `BUILD`.
       if (kinds.has('directory')) return possible('it is a directory; the sandbox makes files of this name read-only');
       return prevented('an existing file of this name is read-only in the sandbox');
@@ -36,8 +42,7 @@ export function ifNotAsked(
     if (how.kind === 'none') return possible(how.why);
     return network === 'open' ? possible('the network of the sandbox is open') : prevented('the host is not on the list of the sandbox');
   }
-  const isInside = (path: string) => path === action.cwd || path.startsWith(`${action.cwd}/`);
-  const writes = action.paths.filter(({ access }) => access !== 'read');
+  if (isReviewed) return prevented(atTheEnd);
   if (action.commands.length > 0) return possible('a sandbox cannot tell commands apart');
   if (writes.length > 0 && (level === 'read-only' || writes.every(({ path }) => !isInside(path))))
     return prevented(level === 'read-only' ? 'the agent writes only its own state' : 'outside the project everything is read-only');

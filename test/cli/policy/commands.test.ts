@@ -14,8 +14,14 @@ beforeAll(() => {
   mkdirSync(path.join(folder, 'project'));
   writeFileSync(path.join(folder, 'outside.txt'), 'x');
   symlinkSync(path.join(folder, 'outside.txt'), path.join(folder, 'project', 'link.txt'));
+  // No configuration, whatever the user of this machine has.
+  vi.stubEnv('SWITCHBOARD_CONFIG', undefined);
+  for (const name of ['HOME', 'XDG_CONFIG_HOME', 'APPDATA']) vi.stubEnv(name, path.join(folder, 'home'));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
 
 async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
   const written = { out: '', err: '' };
@@ -90,6 +96,20 @@ describe('policy explain', () => {
       warnings: [],
       data: { verdict: 'allow', rule: { id: 'git-look', file: expect.stringMatching(/config.policies.standard\.yaml$/) } },
     });
+  });
+
+  test('without --policy, applies the policy and the sandbox of the configuration', async () => {
+    file('mine.yaml', 'version: 1\ndeny: [ { id: mine, command: "git status" } ]\n');
+    const agents = { agent_servers: { a: { command: 'a', sandbox: 'review' } } };
+    const config = file('mine.json', JSON.stringify({ ...agents, policy: 'mine.yaml' }));
+    const status = ['--agent', 'a', '--command', 'git status', '--cwd', folder];
+    expect((await json('--config', config, ...status)).data).toMatchObject({ verdict: 'deny', rule: { id: 'mine' } });
+    expect((await json('--config', config, '--policy', 'standard', ...status)).data.verdict).toBe('allow');
+    const edit = ['explain', '--agent', 'a', '--path', 'b.txt', '--cwd', folder];
+    const { out } = await run(...edit, '--config', config);
+    expect(out).toMatch(/^contained +prevented, also if it does not ask: the change waits for your answer at the end of the turn$/m);
+    const none = file('none.json', JSON.stringify(agents));
+    expect((await run(...edit, '--config', none)).out).toMatch(/^policy +standard \(no policy is configured\)$/m);
   });
 
   test('lists the reasons against a command', async () => {

@@ -336,6 +336,23 @@ describe('the tree stays readable:', () => {
     ]);
   });
 
+  test.each([
+    [
+      'a session’s agent, ids, directory and delegation',
+      /\b(?:session|child|next)\.(?:agent|nativeId|cwd|recordId|delegation) = /,
+      'session-registry.ts',
+    ],
+    [
+      'what a process is made for',
+      /\b(?:agent|another)\.(?:isContained|directories|layer|isSuperseded|service\.isStopped) = /,
+      'agent-pool.ts',
+    ],
+    ['whether a request is answered', /\brequest\.isAnswered = /, 'client-requests.ts'],
+  ])('%s: only the owner that the architecture page names assigns it', (_, assigned, owner) => {
+    const writers = files.filter(({ file, text }) => folderOf(file) === 'proxy' && assigned.test(withoutWords(text)));
+    expect(writers.map(({ file }) => path.basename(file))).toEqual([owner]);
+  });
+
   test('nothing but our own command changes V8: the library is a guest in its host', () => {
     expect(files.filter(({ file, text }) => folderOf(file) !== 'cli' && /setFlagsFromString/.test(text)).map(({ file }) => file)).toEqual(
       [],

@@ -2,7 +2,7 @@
 // configured: the proxy is transparent, and the agent receives nearly everything. `several` applies to two or more: a request must find its
 // owner, and the proxy answers where no single agent can.
 
-/** The field of `params` that routes. `agent choice` is `_meta`, `--agent`, `routes`, `default_agent`, in that order. */
+/** The field of `params` that routes. `agent choice` is `--agent`, `_meta`, `routes`, `default_agent`, in that order. */
 export type Key = 'sessionId' | 'methodId' | 'serverId' | 'requestId' | 'elicitationId' | 'terminalId' | 'agent choice' | 'none';
 
 /**

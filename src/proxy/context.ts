@@ -1,4 +1,5 @@
-// What every part of a proxy may read: time, limits, counters, stores and the policy's enforcement. Nothing here can be replaced.
+// What every part of a proxy may read: time, limits, counters, stores and the policy's enforcement. Nothing here can be replaced; only
+// `counters` and `lastFrame` are written.
 import type { Review } from '../review/review.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { SessionLog } from '../store/sessions/session-store.ts';

@@ -13,7 +13,7 @@ const NO_PATCHES: readonly Patch[] = [];
 
 const unchanged = (): readonly Patch[] => NO_PATCHES;
 
-/** Puts the agent's own id in place of the public one. They differ only where two agents minted the same id. */
+/** Puts the agent's own id in place of the public one. They differ only where the agent's id was taken. */
 export function toNative(session: Session | undefined): (frame: Frame) => readonly Patch[] {
   if (!session || session.publicId === session.nativeId) return unchanged;
   const text = JSON.stringify(session.nativeId);

@@ -70,14 +70,26 @@ function targetOf(signal: Signal, { traces }: TelemetryConfig, env: Environment,
     notices.push(`telemetry: nothing is sent: ${GENERAL}_PROTOCOL is grpc; switchboard sends OTLP over HTTP, usually to port 4318`);
     return undefined;
   }
+  // Credentials in the environment belong to the address in the environment.
+  const headers = place.isOfFile
+    ? (traces?.headers ?? {})
+    : { ...headersOf(env[`${GENERAL}_HEADERS`]), ...headersOf(env[`${own}_HEADERS`]) };
+  const unsendable = Object.entries(headers).find(([name, value]) => !HEADER_NAME.test(name) || !HEADER_VALUE.test(value));
+  if (unsendable) {
+    const of = place.isOfFile ? 'telemetry.traces.headers' : `${GENERAL}_HEADERS`;
+    notices.push(`telemetry: nothing is sent: ${of} has a character in "${unsendable[0]}" that HTTP does not allow, such as a line break`);
+    return undefined;
+  }
   return {
     url: place.url,
-    // Credentials in the environment belong to the address in the environment.
-    headers: place.isOfFile ? (traces?.headers ?? {}) : { ...headersOf(env[`${GENERAL}_HEADERS`]), ...headersOf(env[`${own}_HEADERS`]) },
+    headers,
     timeoutMs: numberOf(read('TIMEOUT'), 10_000),
     isCompressed: read('COMPRESSION') === 'gzip',
   };
 }
+
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 type Place = { readonly url: string; readonly name: string; readonly isOfFile: boolean };
 
@@ -114,7 +126,7 @@ function headersOf(text: string | undefined): Record<string, string> {
 
 function decoded(text: string): string {
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(text).trim();
   } catch {
     return text;
   }

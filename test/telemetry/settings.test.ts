@@ -38,6 +38,24 @@ test.each([
   expect(notices[0]).not.toContain('pass-word');
 });
 
+test.each([
+  [{}, { [`${E}_ENDPOINT`]: 'http://c', [`${E}_HEADERS`]: 'authorization=Bearer%20pass%0Aword' }, 'OTEL_EXPORTER_OTLP_HEADERS'],
+  [{ traces: { endpoint: 'http://c', headers: { authorization: 'Bearer pass\n' } } }, {}, 'telemetry.traces.headers'],
+  [{ traces: { endpoint: 'http://c', headers: { 'a b': 'pass' } } }, {}, 'telemetry.traces.headers'],
+])('a header that HTTP cannot carry is reported, without its value, and nothing is sent: %j %j', (options, env, place) => {
+  const { traces, metrics, notices } = settings(options, env as Record<string, string>);
+  expect([traces, metrics]).toEqual([undefined, undefined]);
+  expect(notices).toEqual([
+    expect.stringMatching(new RegExp(`^telemetry: nothing is sent: ${place} has a character in "(authorization|a b)"`)),
+  ]);
+  expect(notices[0]).not.toContain('pass');
+});
+
+test('a line break at the end of a header of the environment is left out', () => {
+  const env = { [`${E}_ENDPOINT`]: 'http://c', [`${E}_HEADERS`]: 'authorization=Basic%20eHg%0A' };
+  expect(settings({}, env).traces?.headers).toEqual({ authorization: 'Basic eHg' });
+});
+
 test('gRPC is reported and not used', () => {
   const { traces, notices } = settings({}, { [`${E}_ENDPOINT`]: 'http://c:4317', [`${E}_PROTOCOL`]: 'grpc' });
   expect(traces).toBeUndefined();

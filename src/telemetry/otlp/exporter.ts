@@ -58,7 +58,8 @@ export function createExporter<T>(options: ExporterOptions<T>): Exporter<T> {
     const posted = await post(encode(batch), timeoutMs);
     if (posted.kind === 'retry') {
       reportProblem(posted.why);
-      retryMs = posted.afterMs ?? spread(Math.min(Math.max(retryMs * 2, FIRST_RETRY_MS), MAX_RETRY_MS));
+      const { afterMs = spread(Math.min(Math.max(retryMs * 2, FIRST_RETRY_MS), MAX_RETRY_MS)) } = posted;
+      retryMs = Math.max(afterMs, FIRST_RETRY_MS);
       return false;
     }
     queue.splice(0, batch.length);

@@ -21,7 +21,7 @@ export function createPost({ url, headers, timeoutMs, isCompressed }: Target): {
   const { request, Agent } = url.startsWith('https:') ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const more = isCompressed ? { 'content-encoding': 'gzip' } : {};
-  const post: Post = (payload, limitMs = timeoutMs) =>
+  const send: Post = (payload, limitMs = timeoutMs) =>
     new Promise((resolve) => {
       const json = Buffer.from(JSON.stringify(payload));
       const body = isCompressed ? gzipSync(json) : json;
@@ -49,6 +49,8 @@ export function createPost({ url, headers, timeoutMs, isCompressed }: Target): {
       sent.on('error', (error: NodeJS.ErrnoException) => done({ kind: 'retry', why: error.code ?? error.message, afterMs: undefined }));
       sent.end(body);
     });
+  const post: Post = (payload, limitMs) =>
+    send(payload, limitMs).catch((error: NodeJS.ErrnoException) => ({ kind: 'rejected', why: error.code ?? error.message }));
   return { post, close: () => agent.destroy() };
 }
 

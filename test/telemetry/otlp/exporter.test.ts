@@ -70,6 +70,23 @@ test.each<[Behaviour, string]>([
   }),
 );
 
+test('a collector that wants everything again at once is asked a second later', () =>
+  withCollector({ status: 503, headers: { 'retry-after': '0' } }, async (collector) => {
+    const { exporter, counted } = start(collector.url);
+    exporter.add(1);
+    await collector.until(() => collector.bodies.length > 0);
+    const before = performance.now();
+    await collector.until(() => collector.bodies.length > 1);
+    expect(performance.now() - before).toBeGreaterThan(700);
+    await exporter.close(0);
+    expect(counted.dropped).toEqual({ shutdown: 1 });
+  }));
+
+test('a request that cannot be made is an answer too', async () => {
+  const { post } = createPost({ url: 'http://127.0.0.1:1', headers: { a: 'x\ny' }, timeoutMs: 100, isCompressed: false });
+  expect(await post({})).toEqual({ kind: 'rejected', why: 'ERR_INVALID_CHAR' });
+});
+
 test('a collector that comes up later gets what fitted into the queue; the rest is counted', async () => {
   const gone = await startCollector();
   await gone.close();

@@ -59,7 +59,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'everything'>> = {
   dialects: ['acp', 'wire'],
   agents: ['sandbox', 'transports', 'processes', 'acp', 'wire'],
   listener: ['transports', 'store', 'wire'],
-  bus: ['transports', 'wire'], // hosts and edges; a link is a transport
+  bus: ['transports', 'audit', 'wire'], // hosts and edges; a link is a transport; the logs of hosts travel on it
   transports: ['processes', 'wire'], // what carries a connection to an agent
   store: ['redaction', 'processes', 'acp', 'wire'],
   audit: ['redaction', 'processes', 'acp', 'wire'],

@@ -3,7 +3,7 @@ import os from 'node:os';
 import { type Asking, knownAgent, startsAsking } from '../agents/asking.ts';
 import type { Catalogue } from '../agents/catalogue.ts';
 import type { AgentSpec } from '../agents/defaults.ts';
-import { type Audit, createAudit } from '../audit/audit.ts';
+import { type Audit, createAudit, type Written } from '../audit/audit.ts';
 import type { AuditEntry } from '../audit/audit-line.ts';
 import { type Config, managedPolicyFile, policyHash } from '../config/config.ts';
 import { trustedFile } from '../config/trust.ts';
@@ -64,10 +64,15 @@ export type EnforcedPolicy = {
   prepareBundle(bundle: Bundle): () => void;
   /** Everything is denied while `reason` gives one. */
   closeWhile(reason: () => string | undefined): void;
+  /** From now on, a decision counts as recorded if it is in this log, too. */
+  alsoRecordIn(log: SecondLog): void;
   /** The current state. */
   state(): PolicyState;
   close(): void;
 };
+
+/** Each returns why decisions cannot be recorded. `entry` names its line in the log of the machine. */
+export type SecondLog = { record(entry: AuditEntry): string | undefined; problem(): string | undefined };
 
 export type PolicyState = {
   readonly layers: readonly ReadLayer[];
@@ -147,10 +152,16 @@ export async function enforcePolicy({
         `${problem}; until it can be written, switchboard ${isRequired ? 'denies everything' : 'asks for everything that a rule allows'}`,
       ),
   });
+  let second: SecondLog | undefined;
+  function recorded(entry: AuditEntry): Written {
+    const outcome = written.record(entry);
+    const problem = outcome.isWritten ? second?.record({ ...entry, line: outcome.seq }) : undefined;
+    return problem === undefined ? outcome : { isWritten: false, problem };
+  }
   const auditFor = (onDecision: (entry: AuditEntry) => void): Audit => ({
     ...written,
     record(entry) {
-      const outcome = written.record(entry);
+      const outcome = recorded(entry);
       const key = hitKey(entry.rule);
       hits.set(key, { count: (hits.get(key)?.count ?? 0) + 1, lastAt: Date.now() });
       onDecision({ ...entry, summary: redact(entry.summary), why: entry.why && redact(entry.why) });
@@ -162,7 +173,7 @@ export async function enforcePolicy({
   const inForce = (): CurrentPolicy => {
     const reason = reasonToClose();
     if (reason !== undefined) return closed(current, 'no-bundle', reason);
-    const unrecorded = isRequired ? written.problem() : undefined;
+    const unrecorded = isRequired ? (written.problem() ?? second?.problem()) : undefined;
     return unrecorded === undefined ? current : closed(current, 'audit-required', unrecorded);
   };
   const onProblem = notifyOnce(report, (error) => `cannot store "always" answers: ${(error as Error).message}`);
@@ -192,6 +203,9 @@ export async function enforcePolicy({
     },
     closeWhile(reason) {
       reasonToClose = reason;
+    },
+    alsoRecordIn(log) {
+      second = log;
     },
     state: () => ({
       layers: [...(bundle?.layers ?? []), ...last],

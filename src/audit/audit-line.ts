@@ -49,6 +49,10 @@ export type AuditEntry = {
   readonly bundle?: number | undefined;
   /** `observe`: the verdict was noted and not enforced. */
   readonly mode?: 'enforce' | 'observe' | undefined;
+  /** In the log of a host: the number of the decision's line in the log of its machine, which `answerIn` means, too. */
+  readonly line?: number | undefined;
+  /** In the log of a host: how many denials before this decision are in the log of its machine only, because too many lines waited for the bus. */
+  readonly skipped?: number | undefined;
 };
 
 /** A line as it is read back. `seq`, `prev` and the two notes are the chain; the rest is for readers. */
@@ -84,6 +88,18 @@ export function parseAuditLine(text: string): AuditLine | undefined {
   if (!isObject(value)) return undefined;
   const { seq, prev } = value as Partial<AuditLine>;
   return Number.isSafeInteger(seq) && Number(seq) > 0 && typeof prev === 'string' ? (value as AuditLine) : undefined;
+}
+
+/** The whole lines, without their line feeds. */
+export function splitLines(lines: Buffer): readonly Buffer[] {
+  const found: Buffer[] = [];
+  for (let from = 0; from < lines.length; ) {
+    const end = lines.indexOf(0x0a, from);
+    if (end < 0) break;
+    found.push(lines.subarray(from, end));
+    from = end + 1;
+  }
+  return found;
 }
 
 /** The head is a file next to the log with the number and hash of its last line. Without it, nobody would miss a line removed from the end. */

@@ -23,6 +23,8 @@ export type AuditOptions = {
   readonly onProblem?: (problem: string) => void;
   /** Also wait for the disk itself: a loss of power then costs no line, and a decision some milliseconds. */
   readonly toDisk?: boolean;
+  /** Fields of each line that say whose log it is. */
+  readonly about?: Readonly<Record<string, string>>;
   /** How long other processes are waited for. */
   readonly waitMs?: number;
 };
@@ -66,11 +68,12 @@ export function createAuditIn(file: string, options: AuditOptions): Audit {
         const chain: Chain = {
           seq,
           time: now().toISOString(),
+          about: options.about,
           prev: tail.hash,
           torn: tail.rest.length === 0 ? undefined : tornOf(tail.rest),
           lost: head === undefined || agrees(head, tail) ? undefined : head,
         };
-        const line = entry === undefined ? JSON.stringify({ ...chain, end: true }) : lineOf(entry, options.redact, chain);
+        const line = entry === undefined ? endLine(chain) : lineOf(entry, options.redact, chain);
         const isOpenLine = tail.rest.length > 0 && tail.rest.at(-1) !== 0x0a;
         append(fd, Buffer.from(`${isOpenLine ? '\n' : ''}${line}\n`));
         const isToDisk = options.toDisk === true || entry === undefined;
@@ -122,7 +125,11 @@ function open(file: string): number {
   }
 }
 
-type Tail = { readonly seq: number; readonly hash: string /** Behind the last line that is one. */; readonly rest: Buffer };
+type Tail = Head & {
+  readonly isEnd: boolean;
+  /** Behind the last line that is one. */
+  readonly rest: Buffer;
+};
 
 function inTurn<T>(fd: number, file: string, waitMs: number, work: (tail: Tail) => T): T {
   const deadline = performance.now() + waitMs;
@@ -154,7 +161,7 @@ function agrees(head: Head, { seq, hash }: Tail): boolean {
 }
 
 /** The last line that is whole and ours, looked for from the end. */
-function readTail(fd: number): Tail {
+export function readTail(fd: number): Tail {
   const { size } = fstatSync(fd);
   for (let wanted = Math.min(WINDOW, size); ; wanted = Math.min(wanted * 4, size)) {
     const bytes = Buffer.alloc(wanted);
@@ -166,10 +173,10 @@ function readTail(fd: number): Tail {
       if (start === 0 && wanted < size) break; // its beginning may lie before the window
       const text = window.subarray(start, end);
       const line = parseAuditLine(text.toString('utf8'));
-      if (line !== undefined) return { seq: line.seq, hash: hashOf(text), rest: window.subarray(end + 1) };
+      if (line !== undefined) return { seq: line.seq, hash: hashOf(text), isEnd: line.end === true, rest: window.subarray(end + 1) };
       end = start - 1;
     }
-    if (wanted >= size) return { seq: 0, hash: NO_LINE, rest: window };
+    if (wanted >= size) return { seq: 0, hash: NO_LINE, isEnd: false, rest: window };
   }
 }
 
@@ -191,15 +198,23 @@ function tornOf(rest: Buffer): Torn {
   return { bytes: rest.length, sha256: hashOf(rest), isCut: !rest.includes(0x0a) };
 }
 
-type Chain = Pick<AuditLine, 'seq' | 'prev'> & { readonly time: string; readonly torn: Torn | undefined; readonly lost: Head | undefined };
+type Chain = Pick<AuditLine, 'seq' | 'prev'> & {
+  readonly time: string;
+  readonly about: AuditOptions['about'];
+  readonly torn: Torn | undefined;
+  readonly lost: Head | undefined;
+};
 
-function lineOf(entry: AuditEntry, redact: Redactor, { seq, time, prev, torn, lost }: Chain): string {
+const endLine = ({ seq, time, about, ...chain }: Chain): string => JSON.stringify({ seq, time, ...about, ...chain, end: true });
+
+function lineOf(entry: AuditEntry, redact: Redactor, { seq, time, about, prev, torn, lost }: Chain): string {
   // Cut behind redaction: half of a secret would not be known for one.
   const words = (text: string | undefined, max = MAX_WORDS) => (text === undefined ? undefined : shortened(redact(text), max));
   const { rule } = entry;
   return JSON.stringify({
     seq,
     time,
+    ...about,
     agent: words(entry.agent),
     session: words(entry.session),
     method: words(entry.method),
@@ -220,6 +235,8 @@ function lineOf(entry: AuditEntry, redact: Redactor, { seq, time, prev, torn, lo
     policy: entry.policyHash,
     bundle: entry.bundle,
     mode: entry.mode,
+    line: entry.line,
+    skipped: entry.skipped,
     torn,
     lost,
     prev,

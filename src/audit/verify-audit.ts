@@ -29,8 +29,11 @@ type Link = {
   readonly lost: Head | undefined;
 };
 
-/** Throws what reading the file throws, unless only the head is left: then every line is missing. */
-export async function verifyAudit(file: string): Promise<AuditReport> {
+/**
+ * Throws what reading the file throws, unless only the head is left: then every line is missing. `about`: fields that each line of this log must
+ * have.
+ */
+export async function verifyAudit(file: string, about: Readonly<Record<string, string>> = {}): Promise<AuditReport> {
   const head = await readHead(file);
   const links: Link[] = [];
   const problems: AuditFinding[] = [];
@@ -44,6 +47,7 @@ export async function verifyAudit(file: string): Promise<AuditReport> {
     }
     settle(strange, line.torn, at, problems, notes);
     strange = [];
+    if (Object.entries(about).some(([name, value]) => line[name] !== value)) problems.push(ofAnother(at));
     links.push({ isEnd: line.end === true, at, seq: line.seq, prev: line.prev, hash: hashOf(bytes), lost: line.lost });
   }
   const cut = strange.find(({ isWhole }) => !isWhole);
@@ -98,6 +102,7 @@ function settle(
 }
 
 const foreign = (line: number): AuditFinding => ({ kind: 'foreign', line, says: `line ${line} is no line of the audit log` });
+const ofAnother = (line: number): AuditFinding => ({ kind: 'foreign', line, says: `line ${line} is of another log` });
 const edited = (line: number): AuditFinding => ({ kind: 'edited', line, says: `line ${line} was changed after it was written` });
 
 /** Lines that stand in the log twice. The chain goes on behind the original. */

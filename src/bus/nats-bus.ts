@@ -17,7 +17,10 @@ import { directoryStream } from './setup/grants.ts';
 const WRONG_LAST_SEQUENCE = 10071;
 const NO_MESSAGE = 10037;
 const NO_STREAM = 10059;
+const STREAM_FULL = 10077;
 const MAX_STREAM_BYTES = 1024 ** 3;
+/** A reader whose server started again notices within seconds, not within the half minute of the library. */
+const NOTICES = { expires: 10_000, idle_heartbeat: 1000 };
 
 export async function connectNats(given: NatsOptions): Promise<Bus> {
   const { replicas = 1 } = given;
@@ -165,6 +168,7 @@ function streamOf(nats: NatsConnection, stream: string, manager: JetStreamManage
     async read(sequence, listener) {
       const consumer = await js.consumers.get(stream, { opt_start_seq: sequence + 1 });
       const messages = await consumer.consume({
+        ...NOTICES,
         callback: ({ subject, seq, data }) =>
           listener({ subject: subject.slice(stream.length + 1), sequence: seq, bytes: Buffer.from(data) }),
       });
@@ -179,6 +183,7 @@ async function unlessOthersWrote<T>(write: Promise<T>): Promise<T | undefined> {
     return await write;
   } catch (error) {
     if (error instanceof JetStreamApiError && error.code === WRONG_LAST_SEQUENCE) return undefined;
+    if (error instanceof JetStreamApiError && error.code === STREAM_FULL) throw new BusFailure('refused', 'the stream is full');
     if (error instanceof JetStreamApiError) throw new BusFailure('refused', `the bus refused a write: ${reasonOf(error)}`);
     throw new BusFailure(
       forbiddenOf(error as Error) === undefined ? 'disconnected' : 'refused',

@@ -6,7 +6,7 @@ import { subjects } from './cluster/records.ts';
 import { connectTo, forbiddenOf, type NatsOptions, reasonOf, serversOf, shownAddress } from './nats-connection.ts';
 import { directoryStream } from './setup/grants.ts';
 
-export type Right = 'serve' | 'use' | 'drain' | 'publish' | 'manage';
+export type Right = 'serve' | 'use' | 'drain' | 'publish' | 'collect' | 'manage';
 
 export type StreamSeen = {
   readonly name: string;
@@ -117,6 +117,7 @@ function rightsOf(nats: NatsConnection, tenant: string, member: string): readonl
     use: request(at.openAt(nobody, own)),
     drain: request(at.drainAt(nobody)),
     publish: write(`$KV.${at.policy}.doctor`),
+    collect: write(`$KV.${at.collected}.doctor`),
     manage: request('$JS.API.STREAM.NAMES'),
   };
   return Object.entries(tries).map(async ([right, attempt]) => {

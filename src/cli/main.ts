@@ -113,7 +113,7 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
   addAuthCommand(program, finish);
   addConfigCommands(program, finish);
   addPolicyCommands(program, finish);
-  addAuditCommands(program, finish);
+  addAuditCommands(program, configOption, finish);
   addRecordCommands(program, finish);
   addSetupCommands(program, agentArgs, finish);
   program

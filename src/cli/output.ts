@@ -11,7 +11,7 @@ export function nameConfiguration(file: string | undefined): void {
 
 /** The commands that read a configuration, as messages name them. */
 const CONFIGURED =
-  /\bswitchboard (?=(?:acp|auth|compare|connect|doctor|host|import|init|mcp|run|agents \w+|bus create|config (?:path|validate|show)|policy bundle publish|serve --)\b)/g;
+  /\bswitchboard (?=(?:acp|auth|compare|connect|doctor|host|import|init|mcp|run|agents \w+|audit collect|bus create|config (?:path|validate|show)|policy (?:bundle publish|explain|replay)|serve --)\b)/g;
 
 /** A message in which each command uses the configuration of this one, so that it does the same when a user repeats it. */
 export const shownCommands = (text: string): string =>

@@ -7,8 +7,8 @@ import { serveBus } from '../../src/bus/websocket/serve-bus.ts';
 import { connectWebSocketBus } from '../../src/bus/websocket/websocket-bus.ts';
 import type { BusPeer } from './contract.ts';
 
-export async function busOverWebSocket(): Promise<BusPeer & { readonly url: string }> {
-  const broker = createBroker(Date.now);
+export async function busOverWebSocket(): Promise<BusPeer & { readonly url: string; restart(): Promise<void> }> {
+  let broker = createBroker(Date.now);
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
   await once(server, 'listening');
   server.on('connection', (socket) => serveBus(socket, broker));
@@ -17,6 +17,11 @@ export async function busOverWebSocket(): Promise<BusPeer & { readonly url: stri
     url,
     connect: () => connectWebSocketBus({ url, token: 'any' }),
     async cut() {
+      for (const socket of server.clients) socket.terminate();
+    },
+    /** What was on the bus is gone. */
+    async restart() {
+      broker = createBroker(Date.now);
       for (const socket of server.clients) socket.terminate();
     },
     async stop() {

@@ -36,7 +36,7 @@ test('each role sees what its key allows, and before bus create what is missing'
     'bus.clock ok',
     'bus.hosts warning',
   ]);
-  expect(rights(await examine('control'))).toBe('"control" may drain hosts, publish policy');
+  expect(rights(await examine('control'))).toBe('"control" may drain hosts, publish policy, collect audit logs');
   expect(rights(await examine('admin'))).toContain('create and remove what is on the bus');
   // Nothing was written, whatever was tried.
   const { stdout } = await home.quick(['host', 'list', '--json', '--bus', file('admin')]);

@@ -39,6 +39,8 @@ export type HostOptions = {
   readonly adopt: (session: OpenSession) => void;
   /** The lease is lost, or nobody may be served: every agent must end. The host offers its agents again when `ended` resolves. */
   readonly ended: (why: string) => Promise<void>;
+  /** It has its place on the bus, as this incarnation: at first, and again after it lost it. */
+  readonly began?: ((incarnation: string) => void) | undefined;
   /** On a host that obeys policy bundles: the one in force, or why there is none and nobody is served. */
   readonly policy?: (() => NonNullable<HostRecord['policy']>) | undefined;
   readonly report: (text: string) => void;
@@ -116,6 +118,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     while (!isClosed) {
       try {
         lease = await take();
+        options.began?.(incarnation);
         return report(`host "${host}" offers its agents again`);
       } catch {
         await new Promise<void>((resolve) => clock.after(TRY_AGAIN_MS, resolve));
@@ -195,6 +198,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   }
 
   lease = await take();
+  options.began?.(incarnation);
   let recording: Promise<void> = Promise.resolve();
   const recordNewSessions = () => {
     recording = recording.then(recordSessions).catch(() => {}); // the bus is away: again later

@@ -17,6 +17,7 @@ import { type InProcess, startInProcess } from '../in-process-proxy.ts';
 import { notice, printJson, printTable } from '../output.ts';
 import { directoryCheck, guestOf, scopeOf } from '../serve/network-clients.ts';
 import { defaultPolicy } from '../serve/policy-store.ts';
+import { type HostAudit, sendDecisions } from './host-audit.ts';
 import { type HostPolicy, obeyBundles } from './host-policy.ts';
 import { type BusFlags, connectBus, missingBus, usingBus } from './open-bus.ts';
 
@@ -43,6 +44,7 @@ export async function runHost({ bus: url, ...flags }: HostFlags): Promise<number
   let bus: Bus | undefined;
   let host: Host | undefined;
   let policy: HostPolicy | undefined;
+  let audit: HostAudit | undefined;
   try {
     const settings = inside.config.bus ?? missingBus();
     const name = nameOf(flags.name ?? settings.name ?? os.hostname().replaceAll(/[^\w-]/g, '-'));
@@ -50,6 +52,7 @@ export async function runHost({ bus: url, ...flags }: HostFlags): Promise<number
       throw new CommandFailure(2, 'local: is the bus inside one process', 'name the bus of others: --bus nats://HOST:4222');
     bus = await connectBus(settings, `switchboard host ${name}`);
     policy = await obeyBundles(bus, settings, inside);
+    audit = sendDecisions(bus, settings, name, inside);
     const clients = busClients(inside);
     const offered = inside.config.agents.filter(({ unusable }) => !unusable).map((agent) => agent.name);
     host = await startHost({
@@ -63,6 +66,7 @@ export async function runHost({ bus: url, ...flags }: HostFlags): Promise<number
       clock: systemBusClock,
       report: notice,
       ...(policy && { policy: policy.state }),
+      began: audit?.began,
       ...clients,
     }).catch((error: unknown) => {
       if (!(error instanceof HostNameTaken)) throw error;
@@ -82,6 +86,7 @@ export async function runHost({ bus: url, ...flags }: HostFlags): Promise<number
     return 128 + os.constants.signals[signal];
   } finally {
     policy?.stop();
+    await audit?.close();
     await bus?.close();
     await inside.close();
   }

@@ -79,6 +79,8 @@ export async function usingBus(
 ): Promise<number> {
   const { config } = await resolveConfig(flags);
   const settings = (await busOf(flags, config.bus)) ?? missingBus();
+  if (settings.url === 'local:')
+    throw new CommandFailure(2, 'local: is the bus inside one process', 'name the bus of several machines: --bus nats://HOST:4222');
   const bus = await connectBus(settings, `switchboard ${command}`);
   try {
     return await act(bus, settings);

@@ -66,6 +66,7 @@ const WORDS: Readonly<Record<Right, string>> = {
   use: 'use the agents of hosts',
   drain: 'drain hosts',
   publish: 'publish policy',
+  collect: 'collect audit logs',
   manage: 'create and remove what is on the bus',
 };
 

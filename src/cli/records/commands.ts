@@ -1,7 +1,9 @@
 // The commands that read logs, sessions and recordings. Each command's code is loaded when the command runs.
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { busOption } from '../bus/commands.ts';
 import type { QueueFlags } from '../daemon/prompt-queue.ts';
 import type { TailFlags, VerifyFlags } from './audit.ts';
+import type { CollectFlags } from './audit-collect.ts';
 import type { ChangesFlags } from './changes.ts';
 import type { LogsFlags } from './logs.ts';
 import type { ReplayFlags } from './replay.ts';
@@ -143,7 +145,7 @@ function chosen(command: Command): Command {
     .option('--json', 'print JSON');
 }
 
-export function addAuditCommands(program: Command, finish: (code: number) => void): void {
+export function addAuditCommands(program: Command, configOption: (command: Command) => Command, finish: (code: number) => void): void {
   const audit = program
     .command('audit')
     .description('Read and verify the audit log of policy decisions')
@@ -164,6 +166,16 @@ export function addAuditCommands(program: Command, finish: (code: number) => voi
     .option('--json', 'print JSON; with --follow, one object per line')
     .addHelpText('after', example('switchboard audit tail -n 20 --follow'))
     .action(async (flags: TailFlags) => finish(await (await import('./audit.ts')).auditTail(flags)));
+  configOption(audit.command('collect'))
+    .addOption(busOption())
+    .description('Take the audit logs of all hosts from the bus, and verify them; exit code 8 if lines are missing, moved or changed')
+    .option('--dir <dir>', 'the directory for the logs (default: collected-audit in the state directory)')
+    .option('-f, --follow', 'keep collecting until interrupted')
+    .option('--json', 'print JSON; with --follow, each new line as it is')
+    .addHelpText('after', example('switchboard audit collect --bus control/bus.json --dir /var/log/switchboard --follow'))
+    .action(async (_: CollectFlags, command: Command) =>
+      finish(await (await import('./audit-collect.ts')).auditCollect(command.optsWithGlobals())),
+    );
 }
 
 function wholeNumber(text: string): number {

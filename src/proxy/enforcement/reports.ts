@@ -119,12 +119,15 @@ const isAtClient = ({ isDiscovered, isClosed }: Session): boolean => !isDiscover
 
 const textContent = (text: string): object => ({ type: 'content', content: { type: 'text', text } });
 
+/** The file of rules that nobody wrote: while decisions cannot be recorded, for instance. */
+const BUILT_IN = 'built-in';
+
 function reasonOf({ action, decision }: Evaluation, by: AnsweredBy): string {
   const { why, rule } = decision;
   if (by === 'timeout') return 'Nobody answered in time.';
   if (by === 'memory') return 'You rejected it for good before. To undo that: switchboard policy remembered --revoke ID.';
   const reason = `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
-  if (rule?.verdict === 'deny') return `${reason} To allow it, change that rule.`;
+  if (rule?.verdict === 'deny') return rule.file === BUILT_IN ? reason : `${reason} To allow it, change that rule.`;
   if (action.isUnreadable) return reason;
   const proposed = proposeRule(action);
   return 'cannot' in proposed

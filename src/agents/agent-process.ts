@@ -34,7 +34,7 @@ export function startAgentProcess(
   const { name, cwd, timeouts } = spec;
   const [command, ...args] = [...(spec.wrap ?? []), spec.command, ...spec.args] as [string, ...string[]];
   if (isOurProxy(spec.command, spec.args))
-    return unstartable({ why: 'it is switchboard itself', next: `Take "${name}" out of agent_servers` });
+    return unstartable({ why: 'it is switchboard itself', next: `Remove "${name}" from agent_servers` });
   const env = { ...agentEnvironment(spec), [MARK]: mark, [DEPTH]: String(depthOf(process.env) + 1) };
   const options = { graceMs: timeouts.stopGraceMs, clean, onStderrLine };
   const about = { command, args, cwd, env, configKey: configKey(name) };

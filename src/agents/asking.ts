@@ -72,7 +72,7 @@ export function startsAsking(catalogue: Catalogue, report: (text: string) => voi
   return (spec) => {
     const asks = knownAgent(catalogue, spec)?.asks;
     const { spec: asking, changes } = withAsking(spec, asks);
-    const text = `agent "${spec.name}" starts with other settings than configured, so that it asks and the policy can decide: ${changes.join(', ')}`;
+    const text = `switchboard changed the start settings of agent "${spec.name}" so that it asks for permission: ${changes.join(', ')}`;
     if (changes.length > 0 && !reported.has(text)) report(text);
     reported.add(text);
     return asking;

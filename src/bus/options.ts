@@ -55,7 +55,7 @@ export const busOptions = z.union([
           .describe('How old a bundle may get, such as `24h`, if it does not expire before.')
           .optional(),
       })
-      .describe('For `switchboard host`: it serves nobody without a valid policy bundle, and its own policy can only be stricter.')
+      .describe('For `switchboard host`: it accepts no sessions without a valid policy bundle, and its own policy can only be stricter.')
       .optional(),
   }),
 ]);

@@ -106,7 +106,7 @@ export function createRemembered(stateDir: string, options: RememberedOptions): 
     file,
     remember({ scope, key, ttlMs, what, session, ...rest }) {
       if (scope === 'once') return { isKept: false, why: 'the policy keeps no answers' };
-      if (key === undefined) return { isKept: false, why: 'too little is known of the request' };
+      if (key === undefined) return { isKept: false, why: 'the request has too few details to recognise it again' };
       if (scope === 'session' && session === undefined) return { isKept: false, why: 'it belongs to no session' };
       const at = now();
       const answer: RememberedAnswer = {

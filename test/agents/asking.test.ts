@@ -66,6 +66,6 @@ test('the change is reported once', () => {
   const prepared = startsAsking(catalogue, (text) => reports.push(text));
   for (let n = 0; n < 2; n++) prepared(agentSpec('mine', { command: 'codex-acp' }));
   expect(reports).toEqual([
-    'agent "mine" starts with other settings than configured, so that it asks and the policy can decide: INITIAL_AGENT_MODE=read-only',
+    'switchboard changed the start settings of agent "mine" so that it asks for permission: INITIAL_AGENT_MODE=read-only',
   ]);
 });

@@ -10,7 +10,7 @@ test('an agent that is switchboard itself is named and not started', async () =>
   home.write(home.userFile, { agent_servers: { me: { command: process.execPath, args: [BIN, 'acp'] } } });
   const { code, stdout } = await home.run(['agents', 'test', 'me']);
   expect(code).toBe(7);
-  expect(stdout).toMatch(/it is switchboard itself .*Take "me" out of agent_servers/);
+  expect(stdout).toMatch(/it is switchboard itself .*Remove "me" from agent_servers/);
 });
 
 test('a loop through a wrapper ends', async () => {

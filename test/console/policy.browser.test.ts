@@ -194,7 +194,7 @@ describe('in the browser, under a policy', () => {
     const kept = readFileSync(file, 'utf8');
     writeFileSync(file, `${kept}# by an editor\n`);
     await save.click();
-    await page.getByRole('alert').filter({ hasText: 'the file has changed meanwhile' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'the file has changed since it was loaded' }).waitFor();
     writeFileSync(file, kept);
     await save.click();
     await page.getByText(`Saved in ${file}, and in force.`).waitFor();

@@ -1,4 +1,4 @@
-// Policy bundles on hosts as real processes: what a host obeys, what it refuses, and when it serves nobody.
+// Policy bundles on hosts as real processes: what a host obeys, what it refuses, and when it accepts no sessions.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, vi } from 'vitest';
@@ -80,17 +80,17 @@ describe('a host that pins a key', () => {
     await client.close();
   });
 
-  test('serves nobody without a bundle, and says why; it serves as soon as there is one', async ({ stage }) => {
+  test('accepts no sessions without a bundle, and says why; it serves as soon as there is one', async ({ stage }) => {
     const cluster = at(stage);
     const host = await obeying(cluster, 'waits');
-    await host.says('this host serves nobody: there is no policy bundle on the bus');
+    await host.says('this host accepts no sessions: there is no policy bundle on the bus');
     const client = await cluster.edge();
     const error = await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
     expect(error.message).toContain('waits: policy: there is no policy bundle on the bus; publish one: switchboard policy bundle publish');
     const listed = await cluster.command('host', 'list', '--config', cluster.config());
     expect([listed.stdout, listed.stderr]).toEqual([
       expect.stringMatching(/waits +no policy/),
-      expect.stringContaining('host "waits" serves nobody'),
+      expect.stringContaining('host "waits" accepts no sessions'),
     ]);
     await put(cluster, bundle(1));
     await host.says('policy bundle 1 is in force');
@@ -112,7 +112,7 @@ describe('a host that pins a key', () => {
     expect(await mayEdit(client, stage)).toBe(false);
     await host.stop();
     const again = await obeying(cluster, 'careful');
-    await again.says('policy bundle 1 is older than bundle 2, which this host has used; this host serves nobody');
+    await again.says('policy bundle 1 is older than bundle 2, which this host has used; this host accepts no sessions');
     expect((await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] })).message).toContain('careful: policy: ');
     await client.close();
   });
@@ -126,8 +126,8 @@ describe('a host that pins a key', () => {
     const running = prompt(client, id, '/slow 60');
     await client.until((msg) => JSON.stringify(msg).includes('2 of'));
     const { error } = await running;
-    expect(error.message).toContain('host "expires" serves nobody: policy bundle 1 expired at');
-    await host.says('this host serves nobody: policy bundle 1 expired at');
+    expect(error.message).toContain('host "expires" accepts no sessions: policy bundle 1 expired at');
+    await host.says('this host accepts no sessions: policy bundle 1 expired at');
     expect((await prompt(client, id, 'hello')).error.message).toContain('expires: policy: policy bundle 1 expired');
     await put(cluster, bundle(2));
     await host.says('policy bundle 2 is in force');

@@ -68,7 +68,7 @@ describe('what an agent does unasked', () => {
     ]);
     expect(client.updates(id, 'notice')).toEqual([
       expect.objectContaining({
-        title: 'agent did without asking what the policy asks about',
+        title: 'agent acted without asking for permission',
         description: expect.stringMatching(/^execute: touch a \(no rule settles it\)\.$/),
       }),
       expect.objectContaining({ description: expect.stringMatching(/^execute: touch b; execute: touch c \(/) }),

@@ -117,12 +117,12 @@ quick('an agent that is gone cannot be chosen any more, and what is not configur
   const made = await connection(actors);
   const { id } = await open(made.client, CWD, 'left');
   const agents = [spec('left'), spec('right')];
-  expect(made.connection.reconfigure({ ...without, agents }).message).toBe('gone: middle');
+  expect(made.connection.reconfigure({ ...without, agents }).message).toBe('removed: middle');
   const refused = await made.client.refused('session/set_config_option', { sessionId: id, configId: 'agent', value: 'middle' });
   expect(refused.message).toContain('configured agents: left, right');
   const [options] = made.client.updates(id, 'config_option_update').at(-1).configOptions;
   expect(options.options.map(({ value }: { value: string }) => value)).toEqual(['left', 'right']);
-  expect(made.connection.reconfigure({ ...without, agents }).message).toBe('the agents are as before');
+  expect(made.connection.reconfigure({ ...without, agents }).message).toBe('no agents changed');
 });
 
 quick('a reload cannot change from one agent to several or back, because initialize told the client which it is', async () => {

@@ -76,5 +76,5 @@ test('a write that failed without a reason is explained in the session', async (
     prepare: ({ project }) => write(path.join(project, 'package.json'), '{}'),
   });
   await it.run(`fail ${it.project}/package.json`);
-  expect(notices(it)).toMatch(/The sandbox refused this.*package\.json: read-only \(it makes programs run something\)/);
+  expect(notices(it)).toMatch(/The sandbox refused this.*package\.json: read-only \(other programs run what this file contains\)/);
 });

@@ -191,7 +191,7 @@ function blamed(seen: Evidence, request: ClientFrame, { error }: Message): void 
   const blame = error?.data?.agent;
   const target = seen.targets.get(request);
   if (blame === undefined || !target || request.about.changesTo !== undefined) return;
-  if (String(error?.message).includes('the session has moved to agent')) return;
+  if (String(error?.message).includes('the session has since moved to agent')) return;
   if (blame !== target.agent && !isChanging(seen, request.lineage))
     seen.problem(`${nameOf(request)} is for ${target.agent} and hears of ${blame}: ${error?.message}`);
 }

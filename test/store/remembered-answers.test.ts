@@ -91,7 +91,7 @@ test('an answer applies for as long as the policy says', () => {
 
 test.each<[string, Partial<NewAnswer>]>([
   ['with the scope once', { scope: 'once' }],
-  ['to a request of which too little is known', { key: undefined }],
+  ['to a request with too few details to recognise it again', { key: undefined }],
   ['for a session without one', { scope: 'session', session: undefined }],
 ])('an answer %s is not stored', (_, change) => {
   const { store } = place();

@@ -231,7 +231,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     const problem = options.policy?.().problem;
     await lease.renew();
     if (problem === undefined) return;
-    for (const { link } of links.values()) link.reset(`host "${host}" serves nobody: ${problem}`);
+    for (const { link } of links.values()) link.reset(`host "${host}" accepts no sessions: ${problem}`);
     await options.ended(problem);
   }
   return {

@@ -34,7 +34,7 @@ const hostRecord = z.object({
   capacity: z.number(),
   version: z.string(),
   isDraining: z.boolean(),
-  /** On a host that obeys policy bundles: the version in force, or why it serves nobody. */
+  /** On a host that obeys policy bundles: the version in force, or why it accepts no sessions. */
   policy: z.object({ bundle: z.number().optional(), expiresAt: z.string().optional(), problem: z.string().optional() }).optional(),
 });
 export type HostRecord = z.infer<typeof hostRecord>;

@@ -80,7 +80,7 @@ export async function followBundle(options: FollowOptions): Promise<FollowedBund
     const then =
       isInForce() && held
         ? `bundle ${held.accepted.bundle.version} stays in force until ${shown(held.accepted.expiresAtMs)}`
-        : 'this host serves nobody';
+        : 'this host accepts no sessions';
     report(`${why}; ${then}`);
   }
   function look(): void {
@@ -93,7 +93,7 @@ export async function followBundle(options: FollowOptions): Promise<FollowedBund
     }
     if (isThere === wasInForce) return;
     wasInForce = isThere;
-    if (!isThere) report(`this host serves nobody: ${problem()}`);
+    if (!isThere) report(`this host accepts no sessions: ${problem()}`);
     options.changed();
   }
   function read(bytes: Buffer | undefined): void {
@@ -110,7 +110,7 @@ export async function followBundle(options: FollowOptions): Promise<FollowedBund
     every(clock, FETCH_EVERY_MS, fetch),
   ];
   await reading;
-  if (!isInForce() && refusal === undefined) report(`this host serves nobody: ${problem()}`);
+  if (!isInForce() && refusal === undefined) report(`this host accepts no sessions: ${problem()}`);
   return {
     current: () => (isInForce() ? held?.accepted : undefined),
     problem,

@@ -237,7 +237,7 @@ function aboutAgent(plan: Plan, name: string): string[] {
   const known = knownFor(plan);
   if (!known)
     return [
-      `agent "${name}" is not in the catalogue: nobody knows whether it asks before it acts. See: switchboard agents test ${name} --probe`,
+      `agent "${name}" is not in the catalogue: it is unknown whether it asks for permission. See: switchboard agents test ${name} --probe`,
     ];
   const needsNode = plan.source.kind === 'npx' && !suitsNode(known, process.version);
   return [

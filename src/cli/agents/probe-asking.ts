@@ -15,7 +15,7 @@ const FILE = 'probe-file.txt';
 const COMMAND_FILE = 'probe-command.txt';
 /** With whole paths: the tools of some agents take no others. */
 const promptIn = (directory: string): string =>
-  `This checks your permission requests. Create the file ${path.join(directory, FILE)} with the text "probe" by your tool for editing files, then run the shell command: touch ${path.join(directory, COMMAND_FILE)}. If one is refused, go on with the other.`;
+  `This checks your permission requests. Create the file ${path.join(directory, FILE)} with the text "probe" with your file-editing tool, then run the shell command: touch ${path.join(directory, COMMAND_FILE)}. If one is refused, continue with the other.`;
 /** Everything is put to the user, so that the agent starts as it does under a policy. */
 const POLICY = { version: 1, default: 'ask' };
 const TURN_MS = 120_000;

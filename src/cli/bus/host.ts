@@ -172,7 +172,8 @@ export async function listHosts({ json, ...flags }: HostFlags): Promise<number> 
       version,
     ]);
     if (rows.length > 0) printTable(['HOST', 'STATE', 'LOAD', 'AGENTS', 'LABELS', 'POLICY', 'VERSION'], rows);
-    for (const { host, policy } of hosts) if (policy?.problem !== undefined) notice(`host "${host}" serves nobody: ${policy.problem}`);
+    for (const { host, policy } of hosts)
+      if (policy?.problem !== undefined) notice(`host "${host}" accepts no sessions: ${policy.problem}`);
     return 0;
   });
 }

@@ -50,7 +50,7 @@ export function busInit(given: string | undefined, flags: BusInitFlags): number 
       'to add to a bus that is there and write its files again, use --yes; its keys are kept',
     );
   if (isThere && !existsSync(path.join(dir, SERVERS)))
-    throw new CommandFailure(2, `${dir} contains something else than a bus`, 'name another directory: switchboard bus init DIR');
+    throw new CommandFailure(2, `${dir} contains files that are not a bus`, 'name another directory: switchboard bus init DIR');
   const before = isThere ? readCluster(dir) : undefined;
   const seeds = new Map<string, string>();
   const tenants = new Map<string, Member[]>();

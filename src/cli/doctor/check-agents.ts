@@ -64,7 +64,7 @@ function asks(spec: AgentSpec, catalogue: Catalogue, hasPolicy: boolean): Findin
   const asking = knownAgent(catalogue, spec)?.asks;
   const { changes } = withAsking(spec, asking);
   const settings = hasPolicy && changes.length > 0 ? `; switchboard changes how it starts: ${changes.join(', ')}` : '';
-  const known = asking ? `${asksText(asking)}${settings}` : 'is not in the catalogue: nobody knows whether it asks before it acts';
+  const known = asking ? `${asksText(asking)}${settings}` : 'is not in the catalogue: it is unknown whether it asks for permission';
   const what = `agent "${spec.name}" ${known}`;
   const level = hasPolicy ? asking?.underPolicy : asking?.byDefault;
   if (!hasPolicy || level === 'everything') return ok('agent.asks', what);

@@ -46,6 +46,8 @@ function leftOver({ name, current }: InstallRecord): Finding {
 function oldIndex(index: Index | undefined): Finding[] {
   const days = index === undefined ? 0 : Math.floor((Date.now() - index.at.getTime()) / DAY_MS);
   if (days <= OLD_DAYS) return [];
-  const what = `the last look at the registry was ${days} days ago`;
-  return [warning('registry', what, 'newer versions of your agents are not known', 'switchboard agents update --dry-run')];
+  const what = `the registry index is ${days} days old`;
+  return [
+    warning('registry', what, 'switchboard cannot tell whether newer versions of your agents exist', 'switchboard agents update --dry-run'),
+  ];
 }

@@ -16,13 +16,13 @@ export function tokenCreate(name: string, { role, expires, json }: TokenFlags): 
       'start with a letter or digit; use letters, digits, ".", "_" and "-", at most 64',
     );
   if (!isRole(role))
-    throw new CommandFailure(2, role === undefined ? 'name the role' : `unknown role "${role}"`, `--role ${ROLES.join('|')}`);
+    throw new CommandFailure(2, role === undefined ? 'a role is required' : `unknown role "${role}"`, `--role ${ROLES.join('|')}`);
   const createdAt = new Date().toISOString();
   const expiresAt = expires === undefined ? undefined : new Date(Date.now() + durationMs(expires)).toISOString();
   const { stateDir } = surroundings({});
   const token = createToken(stateDir, { name, role, createdAt, expiresAt });
   if (token === undefined)
-    throw new CommandFailure(2, `there is a token "${name}" already`, `choose another name, or run: switchboard token revoke ${name}`);
+    throw new CommandFailure(2, `token "${name}" already exists`, `choose another name, or run: switchboard token revoke ${name}`);
   if (json) printJson({ name, role, expiresAt: expiresAt ?? null, token });
   else {
     process.stdout.write(`${token}\n`);

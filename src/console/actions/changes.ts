@@ -28,7 +28,7 @@ export function createChanges({ state, host, byUser, redact }: ChangesDeps) {
     const diff = item?.kind === 'tool' ? item.content?.[at] : undefined;
     // A change that was altered for display has no fingerprint and cannot be applied.
     if (!row || diff?.type !== 'diff' || diff.print !== print)
-      throw new ClientError(-32602, 'the change was replaced or dropped meanwhile; review it again');
+      throw new ClientError(-32602, 'the change has since been replaced or dropped; review it again');
     if ((diff.oldText?.length ?? 0) + diff.newText.length > MAX_COMPARED)
       throw new ClientError(-32602, 'the change is too large to apply here');
     return { diff, hunks: hunksOf(diff), file: path.resolve(row.cwd, diff.path) };

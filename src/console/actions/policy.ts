@@ -116,7 +116,7 @@ export function policyHandlers(policies: PolicyStore, redact: Redactor) {
           // The page must not write back what was redacted for it.
           if (clean(now) !== now)
             throw new ClientError(-32600, 'the file has secrets or invisible characters, so the page cannot change it');
-          if (now !== before) throw new ClientError(-32600, 'the file has changed meanwhile; load its text again');
+          if (now !== before) throw new ClientError(-32600, 'the file has changed since it was loaded; load its text again');
           return text;
         });
       },

@@ -22,7 +22,7 @@ export function ruleActions(state: StateKeeper, policies: PolicyStore, redact: R
 
   function actionOf(requestId: string): Action | undefined {
     const open = state.openRequest(requestId);
-    if (!open) throw new ClientError(-32600, 'the request was answered meanwhile');
+    if (!open) throw new ClientError(-32600, 'the request has already been answered');
     return open.policyResult?.action;
   }
   function placeOrThrow(): PolicyPlace {

@@ -209,7 +209,7 @@ class Pool implements AgentPool {
     this.#on.replaced();
     // Their capabilities must be known before a client looks for a session among them.
     if (this.initializeParams) for (const agent of this.#agents.values()) if (!before.includes(agent)) agent.start();
-    return { isTaken: true, message: changed.length === 0 ? 'the agents are as before' : changed.join(', ') };
+    return { isTaken: true, message: changed.length === 0 ? 'no agents changed' : changed.join(', ') };
   }
 
   stopAgent(name: string, how: HowToStop): boolean {
@@ -297,7 +297,7 @@ class Pool implements AgentPool {
       if (!isSame) changed.push(`${agent ? 'changed' : 'new'}: ${spec.name}`);
       this.#agents.set(spec.name, isSame ? agent : this.#create(spec, this.#nextId(spec.name)));
     }
-    for (const name of before.keys()) if (!this.#agents.has(name)) changed.push(`gone: ${name}`);
+    for (const name of before.keys()) if (!this.#agents.has(name)) changed.push(`removed: ${name}`);
     return changed;
   }
 

@@ -38,9 +38,9 @@ export function reportUnasked(deps: EnforcementDeps, session: Session): void {
   const { agent } = session;
   if (!first || deps.isObserving || !isAtClient(session) || onViolation(deps.current().policy, agent.name) === 'log') return;
   const why = new Set(unreported.map(({ decision }) => decision.why));
-  const title = `${agent.title} did without asking what the policy asks about`;
+  const title = `${agent.title} acted without asking for permission`;
   const text = `${namesOf(unreported)} (${why.size === 1 ? first.decision.why : 'by several rules'}).`;
-  deps.host.report(`agent "${agent.name}" did without asking what the policy asks about: ${text}`);
+  deps.host.report(`agent "${agent.name}" acted without asking for permission: ${text}`);
   deps.host.warn(session, title, text);
 }
 
@@ -93,7 +93,7 @@ export function reportRefusal(deps: EnforcementDeps, evaluation: Evaluation, { b
   });
 }
 
-/** Adds the line to a call that its agent has ended in words of its own, which stay. */
+/** Appends the reason to a tool call that the agent has ended; keeps its content. */
 export function explainRefusal(
   deps: EnforcementDeps,
   session: Session,
@@ -125,7 +125,7 @@ const BUILT_IN = 'built-in';
 function reasonOf({ action, decision }: Evaluation, by: AnsweredBy): string {
   const { why, rule } = decision;
   if (by === 'timeout') return 'Nobody answered in time.';
-  if (by === 'memory') return 'You rejected it for good before. To undo that: switchboard policy remembered --revoke ID.';
+  if (by === 'memory') return 'You chose "always reject" for this. To undo: switchboard policy remembered --revoke ID.';
   const reason = `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
   if (rule?.verdict === 'deny') return rule.file === BUILT_IN ? reason : `${reason} To allow it, change that rule.`;
   if (action.isUnreadable) return reason;

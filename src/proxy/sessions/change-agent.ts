@@ -73,7 +73,7 @@ export function setConfigOption(proxy: ProxyParts, request: ClientRequest, sessi
 /** The session moved to another agent before the answer came. */
 function failMoved(proxy: Parts<'client'>, request: ClientRequest, session: Session): void {
   const data = { agent: session.agent.name, sessionId: session.publicId };
-  proxy.client.fail(request, failure('PARAMS', [request.method, `the session has moved to agent "${session.agent.name}" meanwhile`], data));
+  proxy.client.fail(request, failure('PARAMS', [request.method, `the session has since moved to agent "${session.agent.name}"`], data));
 }
 
 /** The answer has a list of options. Without one, the list is as before. */

@@ -97,7 +97,7 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
     });
   };
   const attempt = ([method, ...others]: readonly ReopenMethod[]): void => {
-    if (session.isClosed) return lost('it was closed meanwhile');
+    if (session.isClosed) return lost('it was closed during the recovery');
     if (method === undefined) return lost('it offers neither session/resume nor session/load');
     const { openParams } = session;
     if (openParams === undefined || !session.settle(op, (now) => recoveryRequested(now, method))) return finish(undefined); // open by now

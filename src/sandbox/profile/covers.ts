@@ -18,7 +18,7 @@ type CoverInput = CompileInput & {
 
 type Covers = { readonly places: readonly Place[]; readonly gaps: readonly string[] };
 
-const BUILT_IN = 'it makes programs run something';
+const BUILT_IN = 'other programs run what this file contains';
 
 export function coverFiles(input: CoverInput, around: Roots, disk: Disk): Covers | Uncompilable {
   const { policy, agent, settings, known, roots, writable, lifted, gits, state } = input;

@@ -8,5 +8,5 @@ export function refusalOf({ places, temporary }: Profile, path: string, isWrite:
   if (!isWrite || nearest?.kind === 'write' || nearest?.kind === 'pin') return undefined;
   if (nearest?.kind === 'protect') return `read-only (${nearest.why})`;
   if (nearest === undefined && temporary.some((directory) => isWithin(directory, path))) return undefined;
-  return 'outside of what the agent may write; to allow it, add it to sandbox.write';
+  return 'outside the directories that the agent may write; to allow it, add it to sandbox.write';
 }

@@ -66,7 +66,7 @@ async function setUp(bus: Bus = createBroker(Date.now).connect(), change: Partia
   };
 }
 
-test('serves nobody until a bundle is published, and then at once', async () => {
+test('accepts no sessions until a bundle is published, and then at once', async () => {
   const { followed, publish, reports, used, states } = await setUp();
   expect(followed().current()).toBeUndefined();
   expect(followed().problem()).toBe('there is no policy bundle on the bus; publish one: switchboard policy bundle publish FILE --bus URL');
@@ -136,14 +136,14 @@ test('a restart does not go back to an older bundle', async () => {
   expect(followed().problem()).toContain('policy bundle 1 is older than bundle 2, which this host has used');
 });
 
-test('warns before a bundle expires, serves nobody when it has, and serves again with the next', async () => {
+test('warns before a bundle expires, accepts no sessions when it has, and serves again with the next', async () => {
   const { followed, publish, reports, states } = await setUp();
   await publish(bundle(1));
   await vi.advanceTimersByTimeAsync(3 * HOUR + 2000);
   expect(reports.at(-1)).toContain('policy bundle 1 expires at 2026-11-19T16:00:00Z; publish a newer one');
   await vi.advanceTimersByTimeAsync(HOUR);
   expect([followed().current(), states]).toEqual([undefined, [true, false]]);
-  expect(reports.at(-1)).toContain('this host serves nobody: policy bundle 1 expired at 2026-11-19T16:00:00Z; publish a newer one');
+  expect(reports.at(-1)).toContain('this host accepts no sessions: policy bundle 1 expired at 2026-11-19T16:00:00Z; publish a newer one');
   await publish(bundle(2));
   expect([followed().current()?.bundle.version, states]).toEqual([2, [true, false, true]]);
 });

@@ -111,7 +111,7 @@ test('a directory with something else, a broken key and a place that cannot be w
   expect(code).toBe(0); // an empty project
   writeFileSync(path.join(home.home, 'x'), '');
   const other = await home.quick(['bus', 'init', home.home, '--yes']);
-  expect([other.code, other.stderr, stderr]).toEqual([2, expect.stringContaining('contains something else than a bus'), '']);
+  expect([other.code, other.stderr, stderr]).toEqual([2, expect.stringContaining('contains files that are not a bus'), '']);
   writeFileSync(path.join(home.project, 'tenants/default/admin/bus.nk'), 'nothing');
   const broken = await home.quick(['bus', 'init', '.', '--yes']);
   expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining('admin/bus.nk contains no key')]);

@@ -242,7 +242,7 @@ describe('the policy says what follows', () => {
     all.update(call('completed'));
     await all.settled();
     expect(all.entries).toMatchObject([{ verdict: 'deny', option: 'log' }]);
-    expect([reports(all), JSON.stringify(all.client.updates(all.id)).includes('did without asking')]).toEqual([[], false]);
+    expect([reports(all), JSON.stringify(all.client.updates(all.id)).includes('acted without asking')]).toEqual([[], false]);
   });
 
   test('a policy that only observes records it, whatever it says', async () => {

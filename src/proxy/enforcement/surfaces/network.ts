@@ -31,7 +31,7 @@ export async function networkConnection(
     record(deps, evaluation, 'passed');
     return undefined;
   }
-  // A rule about all hosts is not meant for the model; one that names the host is.
+  // Listed hosts are refused only by a rule that names them.
   const { rule } = evaluation.decision;
   const namesHost = ({ id, file, hosts }: Rule) => hosts !== undefined && id === rule?.id && file === rule.file;
   const isNamed = evaluation.verdict === 'deny' && deps.current().policy.strict.some((one) => namesHost(one.rule));

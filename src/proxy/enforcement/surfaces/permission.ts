@@ -89,7 +89,7 @@ export function permission(deps: EnforcementDeps, incoming: IncomingRequest): vo
   const turn = session && currentTurn(session);
   // Resolved when the request is shown: a path may lead elsewhere by the time of the answer.
   const question = questionOf(evaluation.action, mergeToolCall(known?.call, toolCall));
-  // A consent to something else than the title says is one to this request only.
+  // If the title contradicts the action, consent covers this request only.
   const given =
     turn && typeof toolCallId === 'string' && !question?.isContradicted
       ? { grants: grantsIn(placeFor(deps, evaluation), incoming.params), toolCallId, turn }
@@ -156,7 +156,7 @@ function putToUser(
       // The client could not ask the user. Its error passes as it is.
       if (answer.outcome !== 'result') {
         answered(false);
-        record(deps, evaluation, 'an error of the editor', 'user', 'ask');
+        record(deps, evaluation, 'client-error', 'user', 'ask');
         return false;
       }
       const chosen = chosenOption(answer, options);

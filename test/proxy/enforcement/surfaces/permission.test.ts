@@ -100,7 +100,7 @@ describe('the user decides', () => {
     expect(await all.agent.refused('session/request_permission', execution(all.id, 'make'))).toEqual({
       ...{ code: -32099, message: 'no window', data: { odd: 1 } },
     });
-    expect(all.decisions()).toEqual([['ask', 'user', 'an error of the editor']]);
+    expect(all.decisions()).toEqual([['ask', 'user', 'client-error']]);
   });
 
   test('consent that comes after the policy began to deny it is too late', async () => {

@@ -50,3 +50,22 @@ export function createRestartPolicy({ max, windowS }: RestartOptions): RestartPo
     },
   };
 }
+
+/**
+ * For an agent on the bus. Its host restarts it by the host's own rules, and the edge knows at once which hosts there are: the loss of a host
+ * with many sessions must not delay them on the next one.
+ */
+export function unlimitedRestarts(): RestartPolicy {
+  let restarts = 0;
+  return {
+    refusal: () => undefined,
+    failedToStart() {},
+    started() {},
+    crashed() {
+      restarts++;
+    },
+    get restarts() {
+      return restarts;
+    },
+  };
+}

@@ -1,6 +1,6 @@
 // When an agent that failed is started again.
 import { describe, expect, test } from 'vitest';
-import { createRestartPolicy } from '../../src/agents/restart-policy.ts';
+import { createRestartPolicy, unlimitedRestarts } from '../../src/agents/restart-policy.ts';
 
 describe('an agent that fails before it answers initialize', () => {
   test('is retried after one second, then two, then four, and at most sixty', () => {
@@ -51,4 +51,13 @@ describe('an agent that crashes repeatedly', () => {
     policy.crashed(0);
     expect(policy.refusal(0)?.kind).toBe('crash-loop');
   });
+});
+
+test('an agent on the bus may always start again: a host that dies takes many connections with it, and the next host is free', () => {
+  const policy = unlimitedRestarts();
+  for (let n = 0; n < 100; n++) {
+    policy.crashed(n);
+    policy.failedToStart(n);
+  }
+  expect([policy.refusal(100), policy.restarts]).toEqual([undefined, 100]);
 });

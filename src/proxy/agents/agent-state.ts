@@ -1,7 +1,7 @@
 // What is known of an agent: its configuration, capabilities and sessions.
 import type { AgentSpec } from '../../agents/defaults.ts';
 import type { Handshake } from '../../agents/handshake.ts';
-import { createRestartPolicy, type RestartPolicy } from '../../agents/restart-policy.ts';
+import { createRestartPolicy, type RestartPolicy, unlimitedRestarts } from '../../agents/restart-policy.ts';
 import { initialDialect, type SelectedDialect, settingOf, traitsOf } from '../../dialects/select-dialect.ts';
 import type { ProxyError } from '../../errors.ts';
 import { offers } from '../../router/capabilities.ts';
@@ -55,7 +55,7 @@ export class AgentState {
     this.spec = spec;
     this.name = spec.name;
     this.id = id;
-    this.restart = sibling?.restart ?? createRestartPolicy(spec.restart);
+    this.restart = sibling?.restart ?? (spec.remote?.kind === 'bus' ? unlimitedRestarts() : createRestartPolicy(spec.restart));
     this.service = sibling?.service ?? { isStopped: false };
     if (sibling?.handshake) this.noteHandshake(sibling.handshake, sibling.selectedDialect);
   }

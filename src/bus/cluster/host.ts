@@ -104,7 +104,9 @@ export async function startHost(options: HostOptions): Promise<Host> {
     ...(options.policy && { policy: options.policy() }),
   });
   async function take(): Promise<Lease> {
-    const taken = await takeLease({ directory, record, clock, lost: (why) => void lost(why) });
+    const late = (why: string, leftMs: number) =>
+      report(`host "${host}" cannot renew its place on the bus (${why}); in ${Math.max(0, Math.round(leftMs / 1000))} s its sessions end`);
+    const taken = await takeLease({ directory, record, clock, late, lost: (why) => void lost(why) });
     if ('takenBy' in taken) throw new HostNameTaken(host);
     return taken;
   }
@@ -143,7 +145,14 @@ export async function startHost(options: HostOptions): Promise<Host> {
     options.adopt({ sessionId: session, nativeId: found.nativeId, agent, principal, cwd: found.cwd });
   }
   async function open(request: OpenRequest, sender: string): Promise<OpenAnswer> {
-    if (refusalOf(request, sender) === undefined) await adopt(request).catch(() => {}); // an unknown session is refused when it is loaded
+    if (refusalOf(request, sender) === undefined) {
+      try {
+        await adopt(request); // an unknown session is refused when it is loaded
+      } catch (error) {
+        // Nobody can say whose it is now. To load it all the same would be to say that it is lost.
+        return { isOpen: false, reason: 'directory away', why: (error as Error).message };
+      }
+    }
     const reason = refusalOf(request, sender);
     if (reason !== undefined) return { isOpen: false, reason, ...(reason === 'policy' && { why: options.policy?.().problem }) };
     const id = `${sender}.${request.link}`;

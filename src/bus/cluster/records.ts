@@ -65,7 +65,7 @@ export type OpenRequest = z.infer<typeof openRequest>;
 /** A record of a directory that arrives at this subject by mistake is none. */
 const drainRequest = z.object({ v: z.number().int().min(1), drain: z.string() });
 
-export const REFUSALS = ['full', 'draining', 'agent missing', 'policy', 'another principal', 'unknown version'] as const;
+export const REFUSALS = ['full', 'draining', 'agent missing', 'policy', 'another principal', 'unknown version', 'directory away'] as const;
 const openAnswer = z.discriminatedUnion('isOpen', [
   z.object({ isOpen: z.literal(true), epoch: z.number().int().nonnegative() }),
   z.object({ isOpen: z.literal(false), reason: z.enum(REFUSALS), why: z.string().optional() }),

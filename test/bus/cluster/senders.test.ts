@@ -98,3 +98,25 @@ test.each([
 ])('a principal %j is %j in subjects', (principal, name) => {
   expect(nameOf(principal)).toBe(name);
 });
+
+test('a host refuses a session that it cannot look up, instead of saying later that it is lost', async () => {
+  const bus = broker.connect();
+  const tenant = newTenant();
+  const { sessions, openAt } = subjects(tenant);
+  const away: typeof bus = {
+    ...bus,
+    isConnected: true,
+    directory: async (name, options) => ({
+      ...(await bus.directory(name, options)),
+      ...(name === sessions && { get: () => Promise.reject(new Error('no quorum')) }),
+    }),
+  };
+  const host = await echoHost(away, tenant);
+  const ask = async (more: object) =>
+    readOpenAnswer(
+      await bus.ask(openAt('h1', 'someone'), write({ v: 1, edge: 'e', link: 'e_1', agent: 'echo', principal: 'someone', ...more }), 1000),
+    );
+  expect(await ask({ session: 's1' })).toEqual({ isOpen: false, reason: 'directory away', why: 'no quorum' });
+  expect(await ask({})).toMatchObject({ isOpen: true }); // a new session needs no directory
+  await host.close();
+});

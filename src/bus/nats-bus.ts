@@ -21,6 +21,8 @@ const STREAM_FULL = 10077;
 const MAX_STREAM_BYTES = 1024 ** 3;
 /** A reader whose server started again notices within seconds, not within the half minute of the library. */
 const NOTICES = { expires: 10_000, idle_heartbeat: 1000 };
+/** A write to a directory that is lost with its server must leave a host time for others before its lease ends. */
+const WRITE_MS = 2000;
 
 export async function connectNats(given: NatsOptions): Promise<Bus> {
   const { replicas = 1 } = given;
@@ -35,7 +37,7 @@ export async function connectNats(given: NatsOptions): Promise<Bus> {
       for (const listener of listeners) listener(isConnected);
     }
   })();
-  const js = jetstream(nats);
+  const js = jetstream(nats, { timeout: WRITE_MS });
   return {
     shownUrl,
     get isConnected() {
@@ -46,7 +48,7 @@ export async function connectNats(given: NatsOptions): Promise<Bus> {
       // Without roll-ups and purges, who may write one key cannot remove others.
       const limits = { ...entries, allow_rollup_hdrs: false, deny_delete: true, deny_purge: true };
       await opened(nats, 'directory', bucket, { name: directoryStream(bucket), ...limits, num_replicas: replicas });
-      return directoryOf(await new Kvm(js).open(bucket, { allow_direct: true }));
+      return directoryOf(await answered(new Kvm(js).open(bucket, { allow_direct: true })));
     },
     async stream(stream) {
       const limits = { subjects: [`${stream}.>`], num_replicas: replicas, max_bytes: MAX_STREAM_BYTES };
@@ -98,7 +100,7 @@ type Kv = Awaited<ReturnType<Kvm['create']>>;
 function directoryOf(kv: Kv): Directory {
   return {
     async get(key) {
-      const entry = await kv.get(key);
+      const entry = await answered(kv.get(key));
       if (entry?.operation !== 'PUT') return undefined;
       return { key, value: Buffer.from(entry.value), revision: entry.revision };
     },
@@ -106,8 +108,8 @@ function directoryOf(kv: Kv): Directory {
     update: (key, value, revision) => unlessOthersWrote(kv.update(key, value, revision)),
     remove: async (key, revision) => (await unlessOthersWrote(kv.delete(key, { previousSeq: revision }).then(() => true))) === true,
     async watch(listener) {
-      const { values } = await kv.status();
-      const entries = await kv.watch();
+      const { values } = await answered(kv.status());
+      const entries = await answered(kv.watch());
       let ready = () => {};
       const isReady = new Promise<void>((resolve) => {
         ready = resolve;
@@ -175,6 +177,16 @@ function streamOf(nats: NatsConnection, stream: string, manager: JetStreamManage
       return () => messages.stop();
     },
   };
+}
+
+/** What reads from the bus fails with a `BusFailure`. */
+async function answered<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (error) {
+    const reason = forbiddenOf(error as Error) === undefined ? 'disconnected' : 'refused';
+    throw new BusFailure(reason, `the bus cannot be read: ${reasonOf(error as Error)}`);
+  }
 }
 
 /** Undefined if the write was refused because another came first. */

@@ -1,4 +1,5 @@
 // A connection to NATS servers, and why one fails.
+
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import {
   AuthorizationError,
@@ -23,9 +24,18 @@ export type NatsOptions = {
 };
 
 const CONNECT_MS = 10_000;
+/** For one server: if it is gone without a word, the next one is tried in time for the lease of a host. */
+const CONNECT_TO_ONE_MS = 2500;
 /** Attempts to reconnect, forever: the link and the lease say what an absence means. */
 const RECONNECT_EVERY_MS = 500;
-const PING_EVERY_MS = 5000;
+/**
+ * A server that vanishes without a word is noticed after three of these, so within 6 s. With the 5 s in which a cluster elects a leader this
+ * must fit into the time in which a host has to renew its lease: else the loss of one server would end the sessions of the hosts on it.
+ */
+const PING_EVERY_MS = 2000;
+
+/** The servers of a cluster decide nothing, and answer nothing about what they keep, while half of them or more are away. */
+const NO_QUORUM = 'no answer in time: a cluster has no quorum unless more than half of its servers run';
 
 export const serversOf = ({ url }: Pick<NatsOptions, 'url'>): readonly string[] => url.split(',').map((one) => one.trim());
 
@@ -38,7 +48,7 @@ export async function connectTo({ url, credentials, tls, name }: NatsOptions, co
   const options: NodeConnectionOptions = {
     servers: [...servers],
     name,
-    timeout: connectMs,
+    timeout: Math.min(connectMs, CONNECT_TO_ONE_MS),
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_EVERY_MS,
     pingInterval: PING_EVERY_MS,
@@ -49,15 +59,20 @@ export async function connectTo({ url, credentials, tls, name }: NatsOptions, co
     ignoreAuthErrorAbort: true,
     ...(credentials !== undefined && natsLogin(credentials)),
   };
-  try {
-    return await connect(options);
-  } catch (error) {
-    if (error instanceof AuthorizationError)
-      throw new BusFailure(
-        'refused',
-        `the bus at ${shownAddress({ url })} ${credentials === undefined ? 'wants' : 'rejected the'} credentials`,
-      );
-    throw new BusFailure('disconnected', `cannot reach the bus at ${shownAddress({ url })}: ${reasonOf(error as Error)}`);
+  for (const deadline = performance.now() + connectMs; ; ) {
+    try {
+      return await connect(options);
+    } catch (error) {
+      const isSlow = (error as Error).name === 'TimeoutError';
+      if (isSlow && performance.now() < deadline) continue;
+      if (error instanceof AuthorizationError)
+        throw new BusFailure(
+          'refused',
+          `the bus at ${shownAddress({ url })} ${credentials === undefined ? 'wants' : 'rejected the'} credentials`,
+        );
+      const why = isSlow ? `no answer within ${connectMs / 1000} s` : reasonOf(error as Error);
+      throw new BusFailure('disconnected', `cannot reach the bus at ${shownAddress({ url })}: ${why}`);
+    }
   }
 }
 
@@ -73,6 +88,8 @@ export const reasonOf = (error: Error): string => {
   const { code, message } = error as NodeJS.ErrnoException;
   const forbidden = forbiddenOf(error);
   if (forbidden !== undefined) return `the credentials do not permit it (${forbidden})`;
+  if (error.name === 'TimeoutError' || message.includes('temporarily unavailable')) return NO_QUORUM;
+  if (message === 'jetstream is not enabled') return 'no server is in charge: JetStream is not enabled, or the cluster elects a leader';
   const text = error.name === 'NoRespondersError' ? 'JetStream is not enabled on the server' : message;
   return `${text.replace(/\b(nats|tls|ws|wss):\/\/\S+/g, 'its address')}${code === undefined || text.includes(String(code)) ? '' : ` (${code})`}`;
 };

@@ -22,12 +22,14 @@ export type LeaseDeps = {
   readonly directory: Directory;
   readonly record: () => HostRecord;
   readonly clock: BusClock;
+  /** Called once for each absence: the record could not be written in time, and there is this long left. */
+  readonly late?: (why: string, leftMs: number) => void;
   /** Called once: the host must end everything that it does for others. */
   readonly lost: (why: string) => void;
 };
 
 /** Undefined: a host with this name is on the bus. */
-export async function takeLease({ directory, record, clock, lost }: LeaseDeps): Promise<Lease | { readonly takenBy: string }> {
+export async function takeLease({ directory, record, clock, lost, late }: LeaseDeps): Promise<Lease | { readonly takenBy: string }> {
   const key = record().host;
   let revision = await directory.create(key, write(record()));
   if (revision === undefined) {
@@ -38,6 +40,7 @@ export async function takeLease({ directory, record, clock, lost }: LeaseDeps): 
   const now = clock.monotonicMs;
   let renewedAt = now();
   let isOver = false;
+  let isLate = false;
   let renewing: Promise<void> | undefined;
 
   function lose(why: string): void {
@@ -54,8 +57,12 @@ export async function takeLease({ directory, record, clock, lost }: LeaseDeps): 
       if (isOver) return;
       if (next === undefined) return lose('another process took its place, or its lease expired');
       renewedAt = startedAt; // the write may have counted from then on
-    } catch {
+      isLate = false;
+    } catch (error) {
       // The bus is away: the next attempt, or the fence.
+      if (isOver || isLate) return;
+      isLate = true;
+      late?.((error as Error).message, renewedAt + FENCE_MS - now());
     }
   }
   /** Servers can be made to write answers into the directory. What is no record of a host with this name takes no place. */
@@ -77,6 +84,7 @@ export async function takeLease({ directory, record, clock, lost }: LeaseDeps): 
     for (const stop of stops) stop();
   };
   function look(): void {
+    if (isLate) void renew(); // the bus may be back before the next regular attempt
     if (now() - renewedAt > FENCE_MS) lose(`it could not renew its lease for ${Math.round((now() - renewedAt) / 1000)} s`);
   }
   return {

@@ -59,6 +59,40 @@ test('is lost before it expires if it cannot be renewed, so that two hosts never
   expect(lost).toEqual([expect.stringContaining('could not renew its lease')]);
 });
 
+test('a renewal that failed is tried again before the next regular one', async () => {
+  const directory = await createBroker(Date.now).connect().directory('hosts', { ttlMs: LEASE_MS });
+  let failures = 0;
+  const flaky: Directory = {
+    ...directory,
+    update: (...args) => (failures++ < 1 ? Promise.reject(new Error('away')) : directory.update(...args)),
+  };
+  await take(flaky);
+  const { revision } = (await directory.get('h')) as { revision: number };
+  await vi.advanceTimersByTimeAsync(4600);
+  expect((await directory.get('h'))?.revision).toBe(revision + 1);
+});
+
+test('a renewal that fails is reported once, with the time that is left, until one succeeds', async () => {
+  const directory = await createBroker(Date.now).connect().directory('hosts', { ttlMs: LEASE_MS });
+  let isAway = false;
+  const flaky: Directory = {
+    ...directory,
+    update: (...args) => (isAway ? Promise.reject(new Error('no quorum')) : directory.update(...args)),
+  };
+  const late: unknown[] = [];
+  await takeLease({ directory: flaky, record: () => record(), clock: systemBusClock, lost: () => {}, late: (...args) => late.push(args) });
+  for (let absence = 0; absence < 2; absence++) {
+    isAway = true;
+    await vi.advanceTimersByTimeAsync(9000);
+    isAway = false;
+    await vi.advanceTimersByTimeAsync(9000);
+  }
+  expect(late).toEqual([
+    ['no quorum', FENCE_MS - 4000],
+    ['no quorum', FENCE_MS - 4000],
+  ]);
+});
+
 test('is not held any more from the moment a frozen process wakes up, before any timer has fired', async () => {
   let now = 0;
   const directory = await createBroker(() => 0)

@@ -1,5 +1,6 @@
 // Soak test of the built proxy with real processes: turns, crashes, hangs, floods, kills and a client that stops reading, at random. Every
 // request must be answered once, every chunk must arrive in order, and nothing may grow. node scripts/soak.mjs --minutes 5 --seed 7
+// With --bus: NATS servers, hosts and an edge in network namespaces, for an hour unless --minutes says otherwise (Linux, root, nats-server).
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -9,16 +10,39 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const { values: flags } = parseArgs({
-  options: { minutes: { type: 'string', default: '1' }, seed: { type: 'string' }, sessions: { type: 'string', default: '8' } },
+  options: {
+    ...{ minutes: { type: 'string' }, seed: { type: 'string' }, sessions: { type: 'string', default: '8' } },
+    bus: { type: 'boolean', default: false },
+  },
 });
-const minutes = Number(flags.minutes);
+const minutes = Number(flags.minutes ?? (flags.bus ? 60 : 1));
 const seed = Number(flags.seed ?? Math.floor(Math.random() * 2 ** 31));
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+if (flags.bus) process.exit(await soakTheBus());
 const REPORT_EVERY_MS = 5000;
 /** A request without an answer for this long counts as lost; the longest turn is cancelled long before. */
 const PATIENCE_MS = 60_000;
 /** The growth allowed between the second and the last quarter of the run: buffer sizes vary. */
 const MAX_GROWTH = { rssMb: 40, descriptors: 12 };
+
+/** The test's own parts, which are TypeScript. */
+async function soakTheBus() {
+  const built = mkdtempSync(path.join(os.tmpdir(), 'switchboard-soak-bus-'));
+  try {
+    const outfile = path.join(built, 'soak.mjs');
+    const { build } = await import('esbuild');
+    const entryPoints = [path.join(ROOT, 'test/bus/network/soak.ts')];
+    await build({ entryPoints, outfile, bundle: true, format: 'esm', platform: 'node', target: 'node20.19', sourcemap: 'inline' });
+    const { soakBus } = await import(outfile);
+    console.log(`soak of the bus: ${minutes} min, seed ${seed}, ${flags.sessions} users`);
+    const found = await soakBus({ root: ROOT, minutes, seed, users: Number(flags.sessions), print: console.log });
+    for (const what of found) console.log(`FAIL ${what}`);
+    console.log(found.length === 0 ? 'soak: passed' : `soak: ${found.length} failures (seed ${seed})`);
+    return found.length === 0 ? 0 : 1;
+  } finally {
+    rmSync(built, { recursive: true, force: true });
+  }
+}
 
 const random = mulberry32(seed);
 const between = (low, high) => low + Math.floor(random() * (high - low + 1));

@@ -20,6 +20,6 @@ test('only the platform decides whether a single test runs', () => {
 });
 
 test('every group in a file name exists', () => {
-  const named = files.flatMap(({ file }) => /\.([a-z]+)\.test\.ts$/.exec(file)?.[1] ?? []);
+  const named = files.flatMap(({ file }) => /((?:\.[a-z]+)+)\.test\.ts$/.exec(file)?.[1]?.slice(1).split('.') ?? []);
   expect([...new Set(named)].sort()).toEqual(GROUPS.map(({ name }) => name).sort());
 });

@@ -74,6 +74,12 @@ export const GROUPS: readonly Group[] = [
     isMet: () => spawnSync('kubectl', ['version', '--client']).status === 0,
   },
   { name: 'python', needs: 'Python: apt-get install python3', install: 'python3', isMet: () => hasProgram('python3') },
+  {
+    name: 'netns',
+    needs: 'network namespaces with a bridge: root, and apt-get install iproute2',
+    install: 'iproute2',
+    isMet: mayConnectNamespaces,
+  },
   { name: 'root', needs: 'a user who may make devices (mknod): root', isMet: mayMakeDevices },
 ];
 
@@ -81,6 +87,12 @@ export const GROUPS: readonly Group[] = [
 function mayTrace(): boolean {
   const system = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'];
   return spawnSync('bwrap', ['--unshare-all', ...system, 'strace', '-f', '-qq', '-o', '/dev/null', 'true']).status === 0;
+}
+
+/** In a namespace of its own, so that nothing is left on this machine. */
+function mayConnectNamespaces(): boolean {
+  const devices = ['link add bridge type bridge', 'link add one type veth peer name other'];
+  return spawnSync('unshare', ['--net', 'sh', '-c', devices.map((one) => `ip ${one}`).join(' && ')]).status === 0;
 }
 
 /** Root may not always: some containers lack the capability. */

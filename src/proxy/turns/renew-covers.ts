@@ -18,6 +18,6 @@ export function renewCovers(proxy: Parts<'context' | 'pool' | 'client'>, session
     : 'This agent cannot resume a session, so they stay uncovered until you open a new one.';
   const text = `Replaced or created since the agent started, so the agent may have read or written them: ${named}. ${next}`;
   notifyInSession(proxy, session, 'warning', 'The sandbox did not cover all files', text);
-  proxy.context.report(`the sandbox of agent "${agent.name}" did not cover ${named}`);
+  proxy.context.report(`the sandbox of agent "${agent.name}" did not cover ${named}: replaced or created since the agent started. ${next}`);
   if (canReturn) proxy.pool.endProcess(agent);
 }

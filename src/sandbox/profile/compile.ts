@@ -56,14 +56,14 @@ export function compile(input: CompileInput, disk: Disk): Profile | Uncompilable
     paths.flatMap((one) => {
       const file = expand(one, around);
       const real = disk.real(file);
-      if (real === undefined) gaps.push(`${what} ${one} does not exist, so it stays read-only until the next start`);
+      if (real === undefined) gaps.push(`${what} ${one} does not exist yet, so it is read-only until the agent starts again`);
       else if (leadsOut(file, real))
         gaps.push(`${what} ${one} is behind a link that an agent could have made, so it stays closed; name ${real} itself`);
       else return real;
       return [];
     });
 
-  const state = existing(named.state, 'the state directory');
+  const state = existing(named.state, "the agent's own");
   const extra = existing(named.write, 'the path to write');
   const outside = extra.filter((one) => !roots.some((root) => isWithin(root, one)));
   const isWritable = level === 'workspace';

@@ -62,6 +62,8 @@ export type Config = {
     readonly allowsStdioServers: boolean;
     /** Web pages that may connect, such as `https://app.example.com`. */
     readonly origins: readonly string[];
+    /** Further values of the Host header, in lower case. */
+    readonly hosts: readonly string[];
     /** Offers session/attach and session/detach. */
     readonly offersAttach: boolean;
     /** How long sessions of the daemon wait for another client. */
@@ -139,6 +141,7 @@ export function toConfig(
       allowCwd: layer.allowCwd as readonly string[] | undefined,
       allowsStdioServers: layer.networkClients.stdio_servers === true,
       origins: (layer.networkClients.origins as readonly string[] | undefined) ?? [],
+      hosts: ((layer.networkClients.hosts as readonly string[] | undefined) ?? []).map((name) => name.toLowerCase()),
       offersAttach: layer.networkClients.session_attach === true,
       detachGraceMs: durationMs(layer.detachGrace ?? '15m'),
     },

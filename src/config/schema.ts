@@ -69,6 +69,12 @@ export const configSchema = z
           .array(z.string().regex(/^https?:\/\/[^/]+$/))
           .describe('Web pages that may connect, such as `https://app.example.com`. Programs send no origin.')
           .meta({ default: [] }),
+        hosts: z
+          .array(z.string().regex(/^[A-Za-z0-9._-]+(:\d{1,5})?$/))
+          .describe(
+            'Names under which clients reach the daemon, if it listens at another: of a proxy in front of it, or of its certificate, such as `acp.example.com`. Without a port, every port counts.',
+          )
+          .meta({ default: [] }),
         session_attach: z
           .boolean()
           .describe('Experimental: also offers `session/attach` and `session/detach`, a draft of the protocol. See docs/daemon.md.')

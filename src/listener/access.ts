@@ -1,25 +1,33 @@
 // Who may use the listener: a request must name this address, must not come from a foreign web page, and must carry a token.
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import type { Role, Token, TokenReader } from '../store/tokens.ts';
 
 /** An HTTP status, and a reason that reveals nothing about tokens or ids. */
 export type Refusal = { readonly status: number; readonly why: string };
 
 export type Addresses = {
-  /** Values of the Host header, with the port. */
+  /** Values of the Host header, in lower case. Without a port, every port counts: a proxy in front may have another. */
   readonly hosts: ReadonlySet<string>;
+  /** Listens on all addresses: each counts, since no foreign name leads to a Host header with an address. */
+  readonly takesAddresses?: boolean;
   /** Web pages that may connect. Programs send no Origin. */
   readonly origins: ReadonlySet<string>;
 };
 
 /** Detects DNS rebinding and foreign web pages. */
-export function refuseForeign(request: IncomingMessage, { hosts, origins }: Addresses): Refusal | undefined {
-  const { host, origin } = request.headers;
+export function refuseForeign(request: IncomingMessage, addresses: Addresses): Refusal | undefined {
+  const { host = '', origin } = request.headers;
   // With several Host headers, a proxy in front could use one and this server another.
-  if (request.headersDistinct.host?.length !== 1 || !hosts.has((host ?? '').toLowerCase()))
-    return { status: 403, why: 'the Host header is not this address' };
-  if (origin !== undefined && !origins.has(origin)) return { status: 403, why: 'the Origin header is not allowed' };
+  if (request.headersDistinct.host?.length !== 1 || !isOwn(host.toLowerCase(), addresses))
+    return { status: 403, why: 'the Host header is not this address: add the name to network_clients.hosts' };
+  if (origin !== undefined && !addresses.origins.has(origin)) return { status: 403, why: 'the Origin header is not allowed' };
   return undefined;
+}
+
+function isOwn(host: string, { hosts, takesAddresses }: Addresses): boolean {
+  const [, name = ''] = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::\d{1,5})?$/.exec(host) ?? [];
+  return hosts.has(host) || hosts.has(name) || (takesAddresses === true && isIP(name.replace(/^\[|\]$/g, '')) !== 0);
 }
 
 /** Browsers cannot set headers on a WebSocket, so they send the token as a subprotocol. It is never read from the query. */

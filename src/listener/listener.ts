@@ -103,5 +103,8 @@ export function listen({ host, port, tls, endpoints }: ListenOptions): Promise<L
   });
 }
 
+/** Whether it stands for all addresses of the machine. */
+export const isAnyAddress = (host: string): boolean => host === '0.0.0.0' || host === '::';
+
 /** Whether only programs on this machine can reach the address. */
 export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);

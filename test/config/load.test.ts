@@ -54,7 +54,7 @@ test('a missing key has its default', async () => {
       modules: [],
     },
     mcpServers: [],
-    network: { allowCwd: undefined, allowsStdioServers: false, origins: [], offersAttach: false, detachGraceMs: 900_000 },
+    network: { allowCwd: undefined, allowsStdioServers: false, origins: [], hosts: [], offersAttach: false, detachGraceMs: 900_000 },
     webApp: { allowsCommands: false, allowsTerminals: false },
     secretVariables: [],
   });

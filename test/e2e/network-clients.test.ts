@@ -52,6 +52,29 @@ describe('the listener', () => {
     expect(await knock(daemon, { ...bearer, origin: 'https://app.example.evil' })).toBe(403);
   });
 
+  test('admits names of a proxy in front of it, and behind all addresses also any address', async ({ stage }) => {
+    const listen = ['--listen', '0.0.0.0:0', '--behind-tls-proxy'];
+    const daemon = await startDaemon(stage, one, {
+      config: { network_clients: { hosts: ['ACP.example.com', 'b.example:8443'] } },
+      args: listen,
+    });
+    const bearer = `Bearer ${createToken(stage, 'laptop')}`;
+    const socketUrl = daemon.socketUrl.replace('0.0.0.0', '127.0.0.1');
+    const statuses = (hosts: readonly string[]) =>
+      Promise.all(hosts.map((host) => knock(daemon, { authorization: bearer, host }, [], socketUrl)));
+    const own = ['acp.example.com', 'acp.example.com:443', 'b.example:8443', '127.0.0.1', '10.0.0.5:7420', '[::1]:8137'];
+    expect(await statuses(own)).toEqual(own.map(() => 'open'));
+    const foreign = [
+      'evil.example',
+      'b.example',
+      'acp.example.com.evil',
+      'x@acp.example.com',
+      'acp.example.com:80:80',
+      '127.0.0.1.evil:80',
+    ];
+    expect(await statuses(foreign)).toEqual(foreign.map(() => 403));
+  });
+
   test('ends the connections of a token that is revoked', async ({ stage }) => {
     const daemon = await startDaemon(stage, one);
     const [kept, gone] = [createToken(stage, 'kept'), createToken(stage, 'gone')];

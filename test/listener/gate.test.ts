@@ -64,7 +64,12 @@ test.each([
   ['an owner is no role of its own accord', '/plain', as('owner'), '403 a token with the role owner may not do this'],
   ['no token', '/page', {}, '401 a token is required: Authorization: Bearer TOKEN'],
   ['a wrong token', '/page', as('nobody'), '401 the token is unknown, revoked or expired'],
-  ['a foreign Host is refused before the token is looked at', '/page', { host: 'evil.test' }, '403 the Host header is not this address'],
+  [
+    'a foreign Host is refused before the token is looked at',
+    '/page',
+    { host: 'evil.test' },
+    '403 the Host header is not this address: add the name to network_clients.hosts',
+  ],
   ['a foreign Origin', '/page', as('client', { origin: 'http://evil.test' }), '403 the Origin header is not allowed'],
   ['a listed Origin', '/page', as('client', { origin: 'http://app.test' }), '200 client'],
   ['another path is refused before all else', '/other', { host: 'evil.test' }, '404 not found'],

@@ -7,6 +7,7 @@ import type { Principal } from '../../attach/state.ts';
 import type { Config } from '../../config/config.ts';
 import type { Connected } from '../../console/console.ts';
 import type { NetworkClient } from '../../console/protocol/agents.ts';
+import type { Addresses } from '../../listener/access.ts';
 import { type AcpEndpoint, createAcpEndpoint } from '../../listener/acp-endpoint.ts';
 import { createGate, type Gate } from '../../listener/gate.ts';
 import type { BodyLimits } from '../../listener/respond.ts';
@@ -53,15 +54,15 @@ export type ConsoleSide = Connected & {
 /** No token has such a name. */
 const CONSOLE: Principal = { name: 'the console', role: 'owner' };
 
-/** `hosts`: the Host values that lead here, once the port is known. `ownOrigins`: pages of this server that may connect. */
-export function openGate(
-  { config, stateDir }: Pick<InProcess, 'config' | 'stateDir'>,
-  hosts: () => ReadonlySet<string>,
-  ownOrigins: () => readonly string[],
-): Gate {
-  const addresses = () => ({ hosts: hosts(), origins: new Set([...config.network.origins, ...ownOrigins()]) });
-  return createGate({ tokens: createTokenReader(stateDir, Date.now), addresses });
-}
+/** `own`: the Host values that lead here, once the port is known, and the pages of this server that may connect. */
+export const addressesOf = ({ network }: Config, { hosts, origins, takesAddresses }: Addresses): Addresses => ({
+  hosts: new Set([...hosts, ...network.hosts]),
+  origins: new Set([...network.origins, ...origins]),
+  takesAddresses: takesAddresses === true,
+});
+
+export const openGate = ({ stateDir }: Pick<InProcess, 'stateDir'>, addresses: () => Addresses): Gate =>
+  createGate({ tokens: createTokenReader(stateDir, Date.now), addresses });
 
 export function networkClients(
   { config, connect, owns, isStored }: Pick<InProcess, 'config' | 'connect' | 'owns' | 'isStored'>,

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { type Broker, createBroker } from '../../bus/broker.ts';
 import type { Console } from '../../console/console.ts';
 import { createFrames, type Frames } from '../../console/state/frames.ts';
-import { listen } from '../../listener/listener.ts';
+import { isAnyAddress, listen } from '../../listener/listener.ts';
 import { createBodyBudget } from '../../listener/respond.ts';
 import { here } from '../../platform/platform.ts';
 import { makeDirectory } from '../../private-files.ts';
@@ -23,7 +23,7 @@ import { type EndpointTable, endpointTable } from './endpoints/endpoint-table.ts
 import { mcpEndpoint } from './endpoints/mcp.ts';
 import { writeLinkFile } from './link-file.ts';
 import { type ListenFlags, type ListenPlan, listenPlan } from './listen-options.ts';
-import { type NetworkClients, networkClients, openGate } from './network-clients.ts';
+import { addressesOf, type NetworkClients, networkClients, openGate } from './network-clients.ts';
 import { cannotListen, openHere } from './open-console.ts';
 import { type DefaultPolicy, defaultPolicy } from './policy-store.ts';
 
@@ -84,13 +84,14 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
     let renewLink = () => {};
     const scheme = at.tls ? 'https' : 'http';
     const ownOrigins = () => (options.example ? [...hosts].map((host) => `${scheme}://${host}`) : []);
-    const gate = openGate(inside, () => hosts, ownOrigins);
+    const own = () => ({ hosts, origins: new Set(ownOrigins()), takesAddresses: isAnyAddress(at.host) });
+    const gate = openGate(inside, () => addressesOf(inside.config, own()));
     const bodyLimits = createBodyBudget(inside.config.limits.maxFrameBytes);
     const clients = networkClients(inside, gate, bodyLimits);
     const mcp = mcpEndpoint({ ...inside, gate, connect: clients.connect, bodyLimits });
     const { examplePage, webAppEndpoint } = await import('./endpoints/web-app.ts');
     const webApp = webAppEndpoint(inside, gate, clients);
-    const example = options.example && examplePage(() => ({ hosts, origins: new Set(ownOrigins()) }));
+    const example = options.example && examplePage(() => ({ ...addressesOf(inside.config, own()), origins: new Set(ownOrigins()) }));
     const bus = broker && (await import('./endpoints/bus.ts')).busEndpoint(broker, gate);
     const endpoints = endpointTable({ gate, clients, bodyLimits, mcp, webApp, example, bus, telemetry: inside.telemetry });
     inside.telemetry?.clientsAre(() => clients.list().length);
@@ -110,7 +111,8 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
           frames: frames as Frames,
         })
       : await openWithoutConsole({ port, at, endpoints });
-    hosts = new Set(at.names.map((name) => `${name}:${opened.port}`.toLowerCase()));
+    const isUsualPort = opened.port === (at.tls ? 443 : 80); // which clients leave out
+    hosts = new Set(at.names.map((name) => (isUsualPort ? name : `${name}:${opened.port}`).toLowerCase()));
     const signalled = onSignals(clients.kill, async () => {
       opened.stopAccepting();
       await idle([clients, mcp, webApp], drainMs);

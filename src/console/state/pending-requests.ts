@@ -13,6 +13,7 @@ import { cleanValue } from './clean-text.ts';
 import type { Feed } from './feed.ts';
 import { readForm } from './form-schema.ts';
 import { type Fields, shown, text, toolOf } from './read-update.ts';
+import { mergeCall } from './tool-calls.ts';
 
 // An elicitation: what is shown, and how it is answered.
 type Values = Parameters<NonNullable<ReturnType<typeof readForm>>['answer']>[0];
@@ -72,6 +73,8 @@ export type RequestDeps = {
   readonly redact: Redactor;
   readonly now: () => number;
   readonly row: (sessionId: string) => SessionRow | undefined;
+  /** What is known of a tool call, cleaned. */
+  readonly toolCall: (sessionId: string, toolCallId: unknown) => Fields | undefined;
   readonly opened: (request: PendingRequest) => void;
   readonly settled: (
     request: PendingRequest,
@@ -91,7 +94,7 @@ type Open = {
 const MOST_OPEN = 500;
 const REPLIES = { accept: 'Answered', decline: 'Declined', cancel: 'Cancelled' } as const;
 
-export function createPendingRequests({ feed, redact, now, row, opened, settled }: RequestDeps) {
+export function createPendingRequests({ feed, redact, now, row, toolCall, opened, settled }: RequestDeps) {
   const all = new Map<string, Open>();
   const ofSession = (sessionId: string) => [...all.values()].filter(({ request }) => request.sessionId === sessionId);
 
@@ -130,7 +133,9 @@ export function createPendingRequests({ feed, redact, now, row, opened, settled 
     /** Shows a permission request. Resolves to the index of the chosen option, or undefined. */
     ask(sessionId: string, params: Fields, signal: AbortSignal, hooks: RequestHooks = {}): Promise<Settled> {
       const clean = fields(cleanValue(params, redact));
-      return pose(requestOf(sessionId, clean, row(sessionId), now(), policyOf(hooks.policyResult, redact)), signal, hooks);
+      const asked = fields(clean.toolCall);
+      const whole = { ...clean, toolCall: mergeCall(toolCall(sessionId, asked.toolCallId), asked) };
+      return pose(requestOf(sessionId, whole, row(sessionId), now(), policyOf(hooks.policyResult, redact)), signal, hooks);
     },
     /** Shows an elicitation. `sessionId` is undefined before a session exists. */
     elicit(sessionId: string | undefined, params: Fields, signal: AbortSignal, hooks: RequestHooks = {}): Promise<Settled> {

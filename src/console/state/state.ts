@@ -13,6 +13,8 @@ import { ANOTHER_CLIENT, createPendingRequests } from './pending-requests.ts';
 import { chunkOf, eventOf, type Fields, isPlaceholder, type SummaryChunk, summaryChunkOf, text, withPrints } from './read-update.ts';
 import { agentIn, optionsOf } from './session-options.ts';
 import { type CleanStream, createCleanStream, createTextStream, type TextStream } from './text-stream.ts';
+import { noteCall } from './tool-calls.ts';
+
 export type StateDeps = {
   readonly feed: Feed;
   readonly redact: Redactor;
@@ -30,6 +32,8 @@ type Live = {
   readonly textStream: TextStream;
   /** The compaction summary in progress. */
   summary: { readonly compactionId: string; readonly clean: CleanStream } | undefined;
+  /** What updates said about tool calls that are not finished: a permission request may have only the id. */
+  readonly calls: Map<string, Fields>;
   /** The agent repeats the conversation, so the time of its messages is unknown. */
   isReplaying: boolean;
 };
@@ -52,6 +56,7 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
     redact,
     now,
     row: (sessionId) => live.get(sessionId)?.row,
+    toolCall: (sessionId, toolCallId) => live.get(sessionId)?.calls.get(toolCallId as string),
     opened({ sessionId }) {
       const session = live.get(sessionId);
       if (session) noteState(session);
@@ -75,6 +80,7 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
       conversation: createConversation(row.sessionId),
       textStream: createTextStream(redact, (event) => publish(session, event)),
       summary: undefined,
+      calls: new Map(),
       isReplaying: false,
     };
     return session;
@@ -208,6 +214,7 @@ export function createState({ feed, redact, now, version, cwd, servers, stored }
         if (title !== undefined) changeRow(session, { title });
         return;
       }
+      if (cleaned.sessionUpdate === 'tool_call' || cleaned.sessionUpdate === 'tool_call_update') noteCall(session.calls, cleaned);
       if (cleaned.sessionUpdate === 'config_option_update') return self.options(sessionId, update);
       const incoming = eventOf(cleaned);
       if (!incoming) return;

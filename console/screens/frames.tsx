@@ -77,7 +77,7 @@ export function Frames(): VNode {
   const [isExporting, setExporting] = useState(false);
   useEffect(() => {
     let stop = () => {};
-    const params = { filter: filter.value, hasOthers: hasOthers.value };
+    const params = { filter: filter.value, hasOthers: hasOthers.value, hasAnswers: !isSingle.value };
     const timer = setTimeout(() => {
       stop = subscribe('frames', params, receive, (error) => setProblem(error?.message ?? ''));
     }, 150);

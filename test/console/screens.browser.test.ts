@@ -107,6 +107,11 @@ describe('in the browser', () => {
     expect(await rowsOf(list).filter({ hasText: 'Look around' }).innerText()).toMatch(
       /mime → client\s+ntf\s+session\/update\s+tool_call · Look around/,
     );
+    // Requests have their answers, though these are not requests.
+    await frames.getByRole('button', { name: 'Requests' }).click();
+    await expect.poll(async () => (await rowsOf(list).allInnerTexts()).every((text) => /\breq\b/.test(text))).toBe(true);
+    expect(await row.innerText()).toMatch(/[\d.]+ ms/);
+    await frames.getByRole('button', { name: 'Requests' }).click();
     await row.click();
     expect(await frames.getByRole('group', { name: 'Frames of the exchange' }).getByRole('button').allInnerTexts()).toEqual([
       'Request\nclient',

@@ -1,5 +1,5 @@
 // Joins frames to exchanges: a request and its response, on the client's connection and on the agent's, are one entry.
-import type { FrameRow } from '../../../src/console/protocol/frames.ts';
+import { exchangeKey, type FrameRow } from '../../../src/console/protocol/frames.ts';
 
 export type Exchange = {
   /** The frame that began it. */
@@ -20,20 +20,11 @@ export type Exchanges = {
 const US = 'switchboard';
 export const partyOf = ({ leg = '' }: Pick<FrameRow, 'leg'>): string => (leg === 'editor' ? 'client' : leg);
 const isReceived = ({ dir }: FrameRow): boolean => dir?.startsWith('from') === true;
-const keyOf = ({ leg, id }: FrameRow, dir: string): string => `${dir} ${id} ${leg}`;
 /** Sender and receiver of a frame. Notifications are listed where they arrive, and go to the other side. */
 export function wayOf(row: FrameRow): readonly [string, string] {
   const other = row.kind === 'notification' && row.dir === 'fromAgent' ? 'client' : US;
   return isReceived(row) ? [partyOf(row), other] : [US, partyOf(row)];
 }
-/** A response goes the way back. */
-const BACK: Readonly<Record<string, string>> = {
-  fromEditor: 'toEditor',
-  toEditor: 'fromEditor',
-  fromAgent: 'toAgent',
-  toAgent: 'fromAgent',
-};
-
 export function createExchanges(most: number, isJoined: () => boolean): Exchanges {
   let list: Exchange[] = [];
   /** By the number that a request has on both connections. */
@@ -50,7 +41,7 @@ export function createExchanges(most: number, isJoined: () => boolean): Exchange
   }
   function await_(row: FrameRow, exchange: Exchange): void {
     if (row.kind !== 'request' || row.dir === undefined || !isJoined()) return;
-    waiting.set(keyOf(row, BACK[row.dir] ?? ''), exchange);
+    waiting.set(exchangeKey(row), exchange);
     if (row.pair !== undefined) byPair.set(row.pair, exchange);
   }
   function add(row: FrameRow): void {
@@ -65,7 +56,7 @@ export function createExchanges(most: number, isJoined: () => boolean): Exchange
       }
     }
     if (row.kind === 'response' && row.dir !== undefined) {
-      const key = keyOf(row, row.dir);
+      const key = exchangeKey(row);
       const known = waiting.get(key);
       if (known) {
         waiting.delete(key);

@@ -24,6 +24,19 @@ export type FrameRow = {
   readonly isOther?: boolean | undefined;
 };
 
+/** A response goes the way back. */
+const BACK: Readonly<Record<string, string>> = {
+  fromEditor: 'toEditor',
+  toEditor: 'fromEditor',
+  fromAgent: 'toAgent',
+  toAgent: 'fromAgent',
+};
+
+type Half = { readonly leg?: unknown; readonly dir?: string | undefined; readonly kind?: string | undefined; readonly id?: unknown };
+
+/** The same for a request and its response, on one connection. */
+export const exchangeKey = ({ leg, dir = '', kind, id }: Half): string => `${kind === 'request' ? BACK[dir] : dir} ${id} ${leg}`;
+
 /** A value that violates the schema. `isTolerated`: readers must treat it as absent. */
 export type SchemaProblem = { readonly at: string; readonly what: string; readonly isTolerated: boolean };
 /** `name` is the schema's; `why` says why there is none. */
@@ -78,8 +91,11 @@ export type FrameActions = {
 export type FrameTopics = {
   /** `isFirst`: the page starts over with these rows. */
   frames: {
-    /** `hasOthers`: with frames of other processes, from the frame log. */
-    params: { readonly filter: string; readonly hasOthers?: boolean | undefined };
+    /**
+     * `hasOthers`: with frames of other processes, from the frame log. `hasAnswers`: a request that passes the filter has its response with
+     * it.
+     */
+    params: { readonly filter: string; readonly hasOthers?: boolean | undefined; readonly hasAnswers?: boolean | undefined };
     news: { readonly rows: readonly FrameRow[]; readonly isFirst: boolean; readonly dropped: number };
   };
 };

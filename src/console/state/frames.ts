@@ -7,7 +7,7 @@ import type { FrameRecord } from '../../store/frame-log/frame-filter.ts';
 import type { Side } from '../../store/frame-log/frame-lines.ts';
 import { createFrameLog } from '../../store/frame-log/frame-log.ts';
 import { createFramePairs } from '../../store/frame-log/frame-pairs.ts';
-import type { FrameActions, FrameRow, FrameTopics } from '../protocol/frames.ts';
+import { exchangeKey, type FrameActions, type FrameRow, type FrameTopics } from '../protocol/frames.ts';
 import type { ActionsOf, TopicsOf } from '../server/screens.ts';
 import { frameDetail } from './frame-detail.ts';
 import { createFrameRing, type Kept, type Wanted } from './frame-ring.ts';
@@ -21,6 +21,7 @@ export type Frames = ReturnType<typeof createFrames>;
 
 const SEND_EVERY_MS = 100;
 const MOST_AT_ONCE = 4000;
+const MOST_OPEN = 20_000;
 
 type Interest = { readonly wanted: Wanted; next: number; isFirst: boolean };
 
@@ -106,10 +107,11 @@ export function createFrames(secrets: Secrets, dir: string) {
   };
   const topics: TopicsOf<FrameTopics> = {
     frames: {
-      params: z.strictObject({ filter: filterShape, hasOthers: z.boolean().optional() }),
-      subscribe({ filter, hasOthers }, send, page) {
+      params: z.strictObject({ filter: filterShape, hasOthers: z.boolean().optional(), hasAnswers: z.boolean().optional() }),
+      subscribe({ filter, hasOthers, hasAnswers = false }, send, page) {
         const viewer = { page, send };
-        interests.set(viewer, { wanted: wantedBy(filter, hasOthers), next: 0, isFirst: true });
+        const wanted = wantedBy(filter, hasOthers);
+        interests.set(viewer, { wanted: hasAnswers ? withAnswers(wanted) : wanted, next: 0, isFirst: true });
         sendFrames();
         return () => {
           interests.delete(viewer);
@@ -162,6 +164,18 @@ export function createFrames(secrets: Secrets, dir: string) {
       isOpen = false;
       clearTimeout(timer);
     },
+  };
+}
+
+/** For rows in their order: with the responses to the requests that are wanted. */
+function withAnswers(wanted: Wanted): Wanted {
+  let open = new Set<string>();
+  return (row) => {
+    const { record } = row;
+    const isWanted = wanted(row);
+    if (record.kind === 'request' && isWanted) open.add(exchangeKey(record));
+    if (open.size > MOST_OPEN) open = new Set(); // requests that were never answered
+    return (record.kind === 'response' && open.delete(exchangeKey(record))) || isWanted;
   };
 }
 

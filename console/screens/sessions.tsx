@@ -40,7 +40,6 @@ export function Sessions(): VNode {
     return query.every((word) => text.includes(word));
   });
   const shown = rows.slice(0, count.value);
-  const agents = [...new Set(shown.map(({ agent }) => agent))];
   return (
     <div class="screen">
       <header class="bar">
@@ -63,31 +62,27 @@ export function Sessions(): VNode {
       <div class="body">
         {found.value && <Found {...found.value} />}
         {rows.length === 0 && !found.value && <Nothing isFiltered={filter.value !== ''} />}
-        {agents.map((agent) => (
-          <section key={agent}>
-            <h2>{agent}</h2>
-            <table class="list sessions">
-              <thead>
-                <tr>
-                  <th>Title</th>
-                  <th class="wide-only">Directory</th>
-                  <th>State</th>
-                  <th class="number wide-only">Turns</th>
-                  <th class="number wide-only">Context</th>
-                  <th class="number wide-only">Cost</th>
-                  <th class="number">Last</th>
-                </tr>
-              </thead>
-              <tbody>
-                {shown
-                  .filter((row) => row.agent === agent)
-                  .map((row) => (
-                    <Row key={row.sessionId} row={row} />
-                  ))}
-              </tbody>
-            </table>
-          </section>
-        ))}
+        {shown.length > 0 && (
+          <table class="list sessions">
+            <thead>
+              <tr>
+                <th>Title</th>
+                <th class="agent">Agent</th>
+                <th class="directory wide-only">Directory</th>
+                <th class="state">State</th>
+                <th class="number turns wide-only">Turns</th>
+                <th class="number used wide-only">Context</th>
+                <th class="number cost wide-only">Cost</th>
+                <th class="number last">Last</th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map((row) => (
+                <Row key={row.sessionId} row={row} />
+              ))}
+            </tbody>
+          </table>
+        )}
         {rows.length > shown.length && (
           <button type="button" onClick={() => (count.value = shown.length + AT_ONCE)}>
             Show {Math.min(AT_ONCE, rows.length - shown.length)} more of {rows.length}
@@ -117,12 +112,13 @@ function Found({ query, hits }: { readonly query: string; readonly hits: readonl
 }
 
 function Row({ row }: { readonly row: SessionRow }): VNode {
-  const { sessionId, title, cwd, state, turns, used, size, cost, at, stopReason } = row;
+  const { sessionId, title, agent, cwd, state, turns, used, size, cost, at, stopReason } = row;
   return (
     <tr onClick={() => go(toSession(sessionId))}>
       <td class="title">
         <a href={toSession(sessionId)}>{title || <span class="dim">{shownId(sessionId).slice(0, 18)}</span>}</a>
       </td>
+      <td class="dim">{agent}</td>
       <td class="wide-only dim" title={cwd}>
         {place(cwd)}
       </td>

@@ -61,18 +61,25 @@ function Doctor(): VNode {
         </span>
       </div>
       <Problem text={problem} />
-      <ul class="checks">
-        {[...(findings ?? [])]
-          .sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status))
-          .map((finding) => (
-            <Found key={finding.check + finding.what} finding={finding} />
-          ))}
-      </ul>
+      <FoundAll findings={findings?.filter(({ status }) => status === 'problem')} />
+      <FoundAll findings={findings?.filter(({ status }) => status === 'warning')} />
+      {findings && (
+        <details class="passed">
+          <summary>What passed</summary>
+          <FoundAll findings={findings.filter(({ status }) => status === 'ok')} />
+        </details>
+      )}
     </section>
   );
 }
 
-const ORDER: readonly Finding['status'][] = ['problem', 'warning', 'ok'];
+const FoundAll = ({ findings = [] }: { readonly findings: readonly Finding[] | undefined }): VNode => (
+  <ul class="checks">
+    {findings.map((finding) => (
+      <Found key={finding.check + finding.what} finding={finding} />
+    ))}
+  </ul>
+);
 
 function Found({ finding: { status, what, why, next } }: { readonly finding: Finding }): VNode {
   return (

@@ -128,7 +128,6 @@ describe('writing and reading', () => {
     await prompt(page, 'stumble on');
     await page.getByText('the model is overloaded').waitFor();
     expect(await page.locator('.tool .status').allInnerTexts()).toEqual(['not finished']);
-    await page.getByText('Error data').click();
     expect(await page.locator('.failure .raw pre').innerText()).toContain('"retryAfter": 7');
     isBroken = false;
     await page.getByRole('button', { name: 'Try again' }).click();

@@ -343,6 +343,7 @@ describe('in the browser', () => {
     expect(await doctor.getByRole('status').innerText()).toMatch(/^1 problem, \d+ warnings?, \d+ passed$/);
     expect(await doctor.innerText()).not.toContain('agent "mime" answered');
     await doctor.getByRole('button', { name: 'Check and start each agent' }).click();
+    await doctor.getByText('What passed').click();
     await doctor.getByText(/agent "sketcher" answered in \d+ ms/).waitFor();
 
     const file = path.join(serving().project, '..', 'config.json');

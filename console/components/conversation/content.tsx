@@ -141,9 +141,9 @@ export function Content({ content, shown, cwd, place, language }: ContentProps):
   return <BlockView block={block} sessionId={place?.sessionId} />;
 }
 
-export function Raw({ name, text }: { readonly name: string; readonly text: string }): VNode {
+export function Raw({ name, text, isOpen = false }: { readonly name: string; readonly text: string; readonly isOpen?: boolean }): VNode {
   return (
-    <details class="raw">
+    <details class="raw" open={isOpen}>
       <summary>{name}</summary>
       <pre>{text}</pre>
     </details>

@@ -60,7 +60,10 @@ function Nothing({ shown, cwd }: { readonly shown: Shown; readonly cwd: string }
       <p>
         A new session with {row.agent} in <code>{cwd}</code>
       </p>
-      <p>{commands.length > 0 && `Type / for its ${commands.length} commands. `}Drop files anywhere to attach them.</p>
+      <p>
+        {commands.length > 0 && `Type / for its ${commands.length === 1 ? 'command' : `${commands.length} commands`}. `}Drop files anywhere
+        to attach them.
+      </p>
     </div>
   );
 }
@@ -102,6 +105,8 @@ const REASONS: Readonly<Record<string, string>> = {
   max_turn_requests: 'Stopped: the turn’s request limit was reached. Ask the agent to continue.',
 };
 
+/** Error data up to this length is shown at once: it often has the reason. */
+const SHORT_DATA = 400;
 /** Turns shorter than this do not say how long they took. */
 const LONG_TURN_MS = 2000;
 
@@ -114,7 +119,7 @@ function End({ item, shown }: { readonly item: Of<'end'>; readonly shown: Shown 
         <div>
           <pre>{error}</pre>
           {hint !== undefined && <p>{hint}</p>}
-          {data !== undefined && <Raw name="Error data" text={data} />}
+          {data !== undefined && <Raw name="Error data" text={data} isOpen={data.length <= SHORT_DATA} />}
           {logins && <Logins methods={logins} done="You are logged in. Send the prompt again." />}
           <Retry item={item} shown={shown} />
         </div>

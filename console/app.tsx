@@ -126,8 +126,14 @@ function Place({ to, icon, isHere, children }: { to: string; icon: string; isHer
   useEffect(() => {
     const { current } = element;
     const list = current?.parentElement;
+    if (!isHere || !list) return;
     // Not scrollIntoView: the next Tab would start here, instead of at the top of the page.
-    if (isHere && list) list.scrollLeft = current.offsetLeft - list.offsetLeft - (list.clientWidth - current.clientWidth) / 2;
+    const look = () => {
+      list.scrollLeft = current.offsetLeft - list.offsetLeft - (list.clientWidth - current.clientWidth) / 2;
+    };
+    look();
+    addEventListener('resize', look);
+    return () => removeEventListener('resize', look);
   }, [isHere]);
   return (
     <a class="place" ref={element} href={to} aria-current={isHere ? 'page' : undefined}>

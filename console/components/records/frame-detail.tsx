@@ -10,6 +10,7 @@ import { Icon } from '../controls/icon.tsx';
 import { Problem } from '../controls/problem.tsx';
 import { Tabs } from '../controls/tabs.tsx';
 import { type Exchange, partyOf, wayOf } from './exchanges.ts';
+import { seconds } from './plots.ts';
 import { canResend, Resend } from './resend.tsx';
 import { Tree } from './tree.tsx';
 
@@ -64,7 +65,7 @@ function Frames({ exchange, current, show }: { exchange: Exchange; current: numb
       {exchange.frames.map((row) => (
         <button key={row.n} type="button" aria-pressed={row.n === current} onClick={() => show(row.n)}>
           {row.kind === 'request' ? 'Request' : 'Answer'} <small>{partyOf(row)}</small>
-          {row.ms !== undefined && <small>{row.ms} ms</small>}
+          {row.ms !== undefined && <small>{seconds(row.ms / 1000)}</small>}
         </button>
       ))}
     </fieldset>
@@ -104,7 +105,7 @@ const choose = (name: string): void => {
 function about(row: FrameRow): string {
   const { dir, kind, bytes, ms } = row;
   const way = dir === undefined ? partyOf(row) : wayOf(row).join(' → ');
-  const parts = [way, kind, bytes === undefined ? '' : `${bytes} bytes`, ms === undefined ? '' : `${ms} ms`];
+  const parts = [way, kind, bytes === undefined ? '' : `${bytes} bytes`, ms === undefined ? '' : seconds(ms / 1000)];
   return parts.filter((part) => part !== undefined && part !== '').join(' · ');
 }
 

@@ -1,5 +1,6 @@
 // The changes of a layer, from a listing of it and of the files below. Pure.
 import path from 'node:path/posix';
+import { isInside } from '../policy/paths/path.ts';
 
 /** A file of the layer, or of the project below it. */
 export type Entry = {
@@ -91,7 +92,8 @@ function changesIn({ root, layer, base }: Listing, about: About): readonly Chang
       after,
       before,
       isProtected: about.isProtected(file),
-      leadsOutside: after?.kind === 'link' && !isInside(path.resolve(path.dirname(file), after.content ?? ''), about.roots),
+      leadsOutside:
+        after?.kind === 'link' && !about.roots.some((one) => isInside(one, path.resolve(path.dirname(file), after.content ?? ''))),
       isConflict: isConflict(after, before, known, about.sinceNs),
     });
   };
@@ -175,8 +177,6 @@ function withRenames(changes: readonly Change[]): Change[] {
   });
   return renamed.filter((change) => !used.has(change));
 }
-
-const isInside = (file: string, roots: readonly string[]): boolean => roots.some((root) => file === root || file.startsWith(`${root}/`));
 
 /** In an order in which they can be applied: deletions from the inside out, then git's objects before what names them. */
 export function inOrder(changes: readonly Change[]): readonly Change[] {

@@ -2,8 +2,10 @@
 // processes may write at once. Only the request's hash and a redacted line for people are stored.
 import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { makeDirectory } from '../private-files.ts';
+import { lockOwner, mayBeAlive } from '../processes/lock-owner.ts';
 
 export type RememberedAnswer = {
   readonly id: string;
@@ -65,7 +67,7 @@ const MAX_WHAT = 500;
 export function createRemembered(stateDir: string, options: RememberedOptions): RememberedAnswers {
   const { redact, now = () => new Date(), onProblem = () => {} } = options;
   const file = rememberedFile(stateDir);
-  const keeper = `${process.pid}.${randomBytes(8).toString('hex')}`;
+  const keeper = `${lockOwner()}#${randomBytes(8).toString('hex')}`;
   const answers = new Map<string, RememberedAnswer>();
   const served = new Map<string, readonly RememberedAnswer[]>();
   let readFrom = { bytes: 0, inode: 0 };
@@ -204,10 +206,7 @@ function parse(line: string): RememberedAnswer | { readonly revoked: string } | 
 }
 
 function isRunning(keeper: string): boolean {
-  try {
-    process.kill(Number.parseInt(keeper, 10), 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
+  const end = keeper.lastIndexOf('#');
+  // Earlier versions wrote the process id only.
+  return mayBeAlive(end < 0 ? `${Number.parseInt(keeper, 10)}.0.${os.hostname()}` : keeper.slice(0, end));
 }

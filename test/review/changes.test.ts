@@ -11,16 +11,16 @@ const whiteout: Entry = { kind: 'whiteout', mode: 0, size: 0, id: 'whiteout' };
 const special: Entry = { kind: 'special', mode: 0o644, size: 0, id: 'pipe' };
 
 type Tree = Readonly<Record<string, Entry>>;
-const compare = (layer: Tree, base: Tree, known: Readonly<Record<string, Known>> = {}): readonly Change[] =>
+const compare = (layer: Tree, base: Tree, known: Readonly<Record<string, Known>> = {}, root = '/p'): readonly Change[] =>
   changesOf(
     [
       {
-        root: '/p',
+        root,
         layer: new Map(Object.entries({ '': directory(), ...layer })),
         base: new Map(Object.entries({ '': directory(), ...base })),
       },
     ],
-    { roots: ['/p'], isProtected: (path) => path.endsWith('package.json'), known: (path) => known[path], sinceNs: 50n },
+    { roots: [root], isProtected: (path) => path.endsWith('package.json'), known: (path) => known[path], sinceNs: 50n },
   );
 const brief = (changes: readonly Change[]): readonly string[] =>
   changes.map(({ kind, what, path, from, leadsOutside, isProtected, isConflict }) =>
@@ -28,6 +28,10 @@ const brief = (changes: readonly Change[]): readonly string[] =>
       .filter(Boolean)
       .join(' '),
   );
+
+test('no link leads out of a project at the root of the file system', () => {
+  expect(brief(compare({ l: link('/etc/passwd') }, {}, {}, '/'))).toEqual(['create link /l']);
+});
 
 test.each<[string, Tree, Tree, readonly string[]]>([
   ['a new file', { a: file('x') }, {}, ['create file /p/a']],

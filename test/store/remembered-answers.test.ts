@@ -3,6 +3,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync,
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { here } from '../../src/platform/platform.ts';
 import { createRedactor } from '../../src/redaction/redact.ts';
 import { createRemembered, type NewAnswer, type RememberedOptions } from '../../src/store/remembered-answers.ts';
 
@@ -75,6 +76,22 @@ describe('an answer for a session', () => {
     const file = path.join(state, 'remembered.jsonl');
     writeFileSync(file, readFileSync(file, 'utf8').replace(/"keeper":"\d+/, '"keeper":"999999999'));
     expect(store.list()).toEqual([]);
+  });
+
+  test('nor is one whose process id another program has by now, where the system tells when a process started', () => {
+    const { state, store } = place();
+    store.remember({ ...ANSWER, scope: 'session' });
+    const file = path.join(state, 'remembered.jsonl');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/"keeper":"(\d+)\.\d+/, '"keeper":"$1.1'));
+    expect(store.list()).toHaveLength(here.processes === 'proc' ? 0 : 1);
+  });
+
+  test('one of an earlier version, which noted the process id only, is listed while the process runs', () => {
+    const { state, store } = place();
+    store.remember({ ...ANSWER, scope: 'session' });
+    const file = path.join(state, 'remembered.jsonl');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/"keeper":"(\d+)[^"]*/, '"keeper":"$1.0123456789abcdef'));
+    expect(store.list()).toHaveLength(1);
   });
 });
 

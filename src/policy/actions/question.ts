@@ -74,7 +74,7 @@ function factsOf({ kind, mcp, cwd, home, paths, hosts, commands, claims }: Actio
 
 function namesOf(path: string, cwd: string, home: string | undefined): readonly string[] {
   const below = (root: string, prefix: string) =>
-    isInside(root, path) && path !== root ? [`${prefix}${path.slice(root.length + 1)}`] : [];
+    isInside(root, path) && path !== root ? [`${prefix}${path.slice(root === '/' ? 1 : root.length + 1)}`] : [];
   return [path, ...below(cwd, ''), ...(home === undefined ? [] : below(home, '~/'))];
 }
 

@@ -27,7 +27,7 @@ export function resolvePath(base: string, path: string): string {
 
 /** Whether `path` is `root` or below it. A sibling with the same prefix (`/root-evil`) is not. */
 export function isInside(root: string, path: string): boolean {
-  return path === root || path.startsWith(root === '/' ? '/' : `${root}/`);
+  return path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`);
 }
 
 /** `é` can be one character or two, and file systems differ in which they return. */

@@ -1,6 +1,8 @@
 // What happens if the agent does not ask: one sentence for a decision of the policy.
+
 import type { Action } from '../../policy/actions/action.ts';
 import type { Decision } from '../../policy/decide.ts';
+import { isInside } from '../../policy/paths/path.ts';
 import type { Policy, SandboxLevel, SandboxNetwork } from '../../policy/policy.ts';
 import { containing } from './rules.ts';
 
@@ -19,9 +21,9 @@ export function ifNotAsked(
 ): IfNotAsked | undefined {
   if (decision.verdict === 'allow') return undefined;
   if (level === 'off') return possible('there is no sandbox; set "sandbox" in the configuration or in the policy');
-  const isInside = (path: string) => path === action.cwd || path.startsWith(`${action.cwd}/`);
   const writes = action.paths.filter(({ access }) => access !== 'read');
-  const isReviewed = level === 'review' && action.commands.length === 0 && writes.length > 0 && writes.every(({ path }) => isInside(path));
+  const isReviewed =
+    level === 'review' && action.commands.length === 0 && writes.length > 0 && writes.every(({ path }) => isInside(action.cwd, path));
   const atTheEnd = `the change ${decision.verdict === 'deny' ? 'is dropped' : 'waits for your answer'} at the end of the turn`;
   const found = policy.strict.find(({ rule }) => rule.id === decision.rule?.id && rule.file === decision.rule.file)?.rule;
   if (found) {
@@ -44,7 +46,7 @@ export function ifNotAsked(
   }
   if (isReviewed) return prevented(atTheEnd);
   if (action.commands.length > 0) return possible('a sandbox cannot tell commands apart');
-  if (writes.length > 0 && (level === 'read-only' || writes.every(({ path }) => !isInside(path))))
+  if (writes.length > 0 && (level === 'read-only' || writes.every(({ path }) => !isInside(action.cwd, path))))
     return prevented(level === 'read-only' ? 'the agent writes only its own state' : 'outside the project everything is read-only');
   if (action.hosts.length > 0 && network !== 'open') return prevented('the host is not on the list of the sandbox');
   return possible('no rule names it');

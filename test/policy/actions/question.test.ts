@@ -54,6 +54,12 @@ describe('a title that leaves it out comes second', () => {
 });
 
 describe('a title that says something else is called so first', () => {
+  test('another file of a project at the root of the file system', () => {
+    const call = { toolCallId: 't', kind: 'read', title: 'Read 1x', rawInput: { path: '/2x' } };
+    const asked = questionOf(permissionAction({ ...PLACE, cwd: '/' }, { toolCall: call }), call);
+    expect(asked?.title).toContain('Read /2x');
+  });
+
   test.each([
     ['another command', { title: 'git status', rawInput: { command: 'rm -rf src' } }, 'Run rm -rf src. Title: “git status”'],
     ['another command, run', { title: 'Run `npm test`', rawInput: { command: 'id' } }, 'Run id. Title: “Run `npm test`”'],

@@ -75,7 +75,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | 'everything'>> = {
   demo: [], // an independent peer, written against the SDK
 };
 const PURE_ROOT_FILES = ['errors.ts', 'json-object.ts', 'json-nesting.ts', 'control-characters.ts'];
-const OPEN_TO_ALL = [...PURE_ROOT_FILES, 'fingerprint.ts', 'private-files.ts', 'serial-queue.ts'];
+const OPEN_TO_ALL = [...PURE_ROOT_FILES, 'fingerprint.ts', 'native-path.ts', 'private-files.ts', 'serial-queue.ts'];
 /** Folders that every other may import, except pure ones. */
 const OPEN_FOLDERS = ['platform'];
 /** The table behind errors.ts, which alone imports it. */

@@ -58,3 +58,6 @@ export function readModels(value: unknown): SessionModelState | undefined {
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string';
+
+/** Whether a capability is supported: absent, null and false all mean that it is not. */
+export const isOffered = (value: unknown): boolean => value !== undefined && value !== null && value !== false;

@@ -2,7 +2,7 @@
 
 import type { AuthMethod, InitializeResult } from '../acp/shapes.ts';
 import { failure, type ProxyError } from '../errors.ts';
-import { isObject } from '../json-object.ts';
+import { isObject, textOf } from '../json-object.ts';
 import type { Frame } from '../wire/frame.ts';
 import { readBody } from '../wire/scanner/strict-parse.ts';
 
@@ -42,14 +42,12 @@ export function parseHandshake(text: string): Handshake | undefined {
     protocolVersion: 1,
     agentCapabilities: isObject(agentCapabilities) ? agentCapabilities : {},
     agentInfo: isObject(agentInfo)
-      ? { name: word(agentInfo.name) ?? '', title: word(agentInfo.title), version: word(agentInfo.version) }
+      ? { name: textOf(agentInfo.name) ?? '', title: textOf(agentInfo.title), version: textOf(agentInfo.version) }
       : null,
     authMethods: Array.isArray(authMethods) ? authMethods.filter(isAuthMethod) : [],
   };
   return { result, text };
 }
-
-const word = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 function isAuthMethod(value: unknown): value is AuthMethod {
   if (!isObject(value) || typeof value.id !== 'string' || typeof value.name !== 'string') return false;

@@ -1,7 +1,9 @@
 // The audit log: one line for each decision, on disk before the answer is sent, each line holding the hash of the one before it.
+
 import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../private-files.ts';
+import { sleepSync } from '../processes/lock-owner.ts';
 import type { Redactor } from '../redaction/redact.ts';
 import {
   type AuditEntry,
@@ -14,7 +16,7 @@ import {
   parseHead,
   type Torn,
 } from './audit-line.ts';
-import { removeOldMarks, sleep, takeTurn } from './line-lock.ts';
+import { removeOldMarks, takeTurn } from './line-lock.ts';
 
 export type AuditOptions = {
   readonly redact: Redactor;
@@ -138,7 +140,7 @@ function inTurn<T>(fd: number, file: string, waitMs: number, work: (tail: Tail) 
     const turn = takeTurn(file, seq + 1);
     if ('takenBy' in turn) {
       if (performance.now() >= deadline) throw new Error(`another process is writing to it and does not finish (${turn.takenBy})`);
-      sleep(1);
+      sleepSync(1);
       continue;
     }
     let isWritten = false;

@@ -12,7 +12,7 @@ export type Turn = { end(isWritten: boolean): void };
 
 const MAX_TRIES = 1000;
 
-/** The lock for line `seq` of `file`, or the lock file of the living process that holds it. */
+/** Takes the lock for line `seq` of `file`; if a living process holds it, returns the path of its lock. */
 export function takeTurn(file: string, seq: number): Turn | { readonly takenBy: string } {
   for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
     const mark = markOf(file, seq, attempt);
@@ -26,11 +26,6 @@ export function takeTurn(file: string, seq: number): Turn | { readonly takenBy: 
     else if (mayBeAlive(owner)) return { takenBy: mark };
   }
   return { takenBy: markOf(file, seq, MAX_TRIES) };
-}
-
-/** Blocks the event loop on purpose: nothing may be answered before the line is written. */
-export function sleep(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 /** Removes locks that dead processes left for lines that are in the log. */

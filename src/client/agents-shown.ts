@@ -1,5 +1,6 @@
 // The agents behind a connection and the sessions they list, read from the answers to `initialize` and `session/list`.
-import { fields, type JsonObject } from '../json-object.ts';
+import { isOffered } from '../acp/shapes.ts';
+import { fields, type JsonObject, textOf as text } from '../json-object.ts';
 
 export type LoginMethod = {
   readonly id: string;
@@ -24,11 +25,6 @@ export type ListedSession = {
 };
 
 export type ListPage = { readonly sessions: readonly ListedSession[]; readonly nextCursor: string | undefined };
-
-const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
-/** Absent, null and false all mean unsupported. */
-export const isOffered = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
 
 export function listPage(result: unknown): ListPage {
   const { sessions, nextCursor } = fields(result);

@@ -1,7 +1,7 @@
 // What a permission request asks for, in words: one description for `run`, `mcp` and the console. The agent wrote the request, so its texts are
 // made safe to show, and nothing that it carries is left out silently.
 import { escapeControls, withoutControls } from '../control-characters.ts';
-import { fields, type JsonObject } from '../json-object.ts';
+import { fields, type JsonObject, list, textOf } from '../json-object.ts';
 import { type DiffLine, diffLines } from './diff-lines.ts';
 
 export type PermissionOption = { readonly optionId: string; readonly name: string; readonly kind: string };
@@ -35,9 +35,6 @@ export type DescribedPermission = {
   readonly policy: PolicyView | undefined;
   readonly options: readonly PermissionOption[];
 };
-
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** `params` of `session/request_permission`. */
 export function describePermission(params: unknown, { agent, cwd, policy, known = {} }: PermissionContext = {}): DescribedPermission {

@@ -1,8 +1,9 @@
 // Sessions for callers that are no editor (`mcp`, `compare`): send a prompt, get the whole turn as one result.
 import type { Readable, Writable } from 'node:stream';
+import { isOffered } from '../acp/shapes.ts';
 import { fields, type JsonObject } from '../json-object.ts';
 import type { Capabilities, PromptBlocks } from './acp-methods.ts';
-import { type AgentShown, agentsIn, isOffered, type ListPage, listPage } from './agents-shown.ts';
+import { type AgentShown, agentsIn, type ListPage, listPage } from './agents-shown.ts';
 import { type Client, createClient } from './client.ts';
 import { ClientError } from './client-error.ts';
 import { type DescribedPermission, describePermission, type PolicyView } from './describe-permission.ts';

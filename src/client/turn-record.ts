@@ -1,5 +1,5 @@
 // A turn as one result: messages and other content in order, tool calls, changed files, the plan and the usage.
-import { fields, type JsonObject } from '../json-object.ts';
+import { fields, type JsonObject, list, textOf } from '../json-object.ts';
 
 export type ToolCallSeen = {
   readonly toolCallId: string;
@@ -48,9 +48,6 @@ export type TurnRecord = {
 
 /** Of a turn. */
 const MOST_NOTICES = 100;
-
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 export function createTurnRecord(): TurnRecord {
   const content: Block[] = [];

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fields } from '../json-object.ts';
+import { fields, list } from '../json-object.ts';
 import { makeDirectory } from '../private-files.ts';
 import { enabledNames, type Fields, type Layer } from './layer.ts';
 import { ConfigError, fileProblem } from './problems.ts';
@@ -80,13 +80,11 @@ export function programsOf(layer: Layer): readonly Program[] {
   return [
     ...enabledNames(layer).flatMap((name) => commandLine(`agent "${name}"`, fields(agents.get(name)?.value))),
     ...[...mcpServers].flatMap(([name, { value }]) => commandLine(`MCP server "${name}"`, fields(value))),
-    ...listed(commands).flatMap((tool) => commandLine(`tool "${fields(tool).name}"`, fields(tool))),
-    ...listed(modules).map((file) => ({ for: 'tool module', words: [String(file)] })),
+    ...list(commands).flatMap((tool) => commandLine(`tool "${fields(tool).name}"`, fields(tool))),
+    ...list(modules).map((file) => ({ for: 'tool module', words: [String(file)] })),
   ];
 }
 
 function commandLine(whose: string, { command, args }: Fields): Program[] {
-  return command === undefined ? [] : [{ for: whose, words: [command, ...listed(args)].map(String) }];
+  return command === undefined ? [] : [{ for: whose, words: [command, ...list(args)].map(String) }];
 }
-
-const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -1,10 +1,8 @@
 // Reads values from another program: every access is checked, and unknown values stay unchanged.
 import { type JsonObject as Dict, isObject } from '../json-object.ts';
 
-export { fields as dict, isObject, type JsonObject as Dict } from '../json-object.ts';
+export { fields as dict, isObject, type JsonObject as Dict, list, textOf as text } from '../json-object.ts';
 
-export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-export const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 export const number = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
 
 /** A table entry for a name from outside; `constructor` is in no table. */

@@ -1,4 +1,5 @@
-// Who holds a lock file. A process id alone may belong to another program by now; with the start time and the host it cannot.
+// Who holds a lock file, and a short wait for it. A process id alone may belong to another program by now; with the start time and the host
+// it cannot.
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 
@@ -22,6 +23,11 @@ export function mayBeAlive(owner: string): boolean {
   const { state, started } = statOf(Number(pid));
   if (state === 'Z') return false; // killed, and its parent has not noticed
   return start === '0' || started === undefined || String(started) === start; // another start time: the pid was reused
+}
+
+/** Blocks the event loop on purpose: nothing may happen before the lock is free. */
+export function sleepSync(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 /** The state of a process, and when it started, in the kernel's ticks; Linux only. */

@@ -1,5 +1,5 @@
 // Merges the capabilities of several agents, so that no client is promised what its session's agent cannot do.
-import { type AuthMethod, type Capabilities, type InitializeResult, META_KEY } from '../acp/shapes.ts';
+import { type AuthMethod, type Capabilities, type InitializeResult, isOffered, META_KEY } from '../acp/shapes.ts';
 
 // Authentication methods of several agents: `<agent>/<id>`, and back.
 export function namespaced(agent: { readonly name: string; readonly title: string }, method: AuthMethod): AuthMethod {
@@ -123,11 +123,6 @@ function describe({ name, title, result }: Answered): [string, unknown] {
       ...(meta !== undefined && { _meta: meta }),
     },
   ];
-}
-
-/** Absent, null and false all mean unsupported. */
-function isOffered(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== false;
 }
 
 function objectOf(value: unknown): Capabilities {

@@ -1,6 +1,6 @@
 // An agent of a principal, over a proxy connection of its own: `initialize` then answers for this agent alone.
 import type { Readable, Writable } from 'node:stream';
-import { isOffered } from '../client/agents-shown.ts';
+import { isOffered } from '../acp/shapes.ts';
 import { type Client, createClient } from '../client/client.ts';
 import { fields, type JsonObject } from '../json-object.ts';
 import type { Questions } from './questions.ts';

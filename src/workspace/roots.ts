@@ -2,6 +2,7 @@
 // move them.
 import path from 'node:path';
 import { failure } from '../errors.ts';
+import { isInside } from '../native-path.ts';
 import { here } from '../platform/platform.ts';
 import { canonicalPath } from './canonical.ts';
 
@@ -59,14 +60,9 @@ export const holdTo =
 const plain = (file: string): string => file.replaceAll(path.sep, '/').normalize('NFC');
 
 function isWithin(root: string, file: string): boolean {
-  if (!isBelow(root, file)) return false;
+  if (!isInside(root, file)) return false;
   // Not files but the state of the system and of this process: its environment, memory and descriptors.
-  return here.pseudoFiles.every((pseudo) => !isBelow(pseudo, file) || isBelow(pseudo, root));
-}
-
-/** By whole names: `/root-evil` is not in `/root`. */
-function isBelow(root: string, file: string): boolean {
-  return file === root || file.startsWith(root.endsWith(path.sep) ? root : root + path.sep);
+  return here.pseudoFiles.every((pseudo) => !isInside(pseudo, file) || isInside(pseudo, root));
 }
 
 function withoutEnd(file: string): string {

@@ -1,8 +1,10 @@
 // `switchboard changes`: the changes of sessions at the sandbox level `review` that wait for a decision.
+
 import path from 'node:path';
 import { readLayers } from '../../app/policy-layers.ts';
 import { diffLines } from '../../client/diff-lines.ts';
 import { managedPolicyFile } from '../../config/config.ts';
+import { isInside } from '../../native-path.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { combine } from '../../policy/rules/layers.ts';
 import { allLayers, type Layer, ownerOf } from '../../review/layers.ts';
@@ -151,7 +153,8 @@ async function chosen(session: string, files: readonly string[]): Promise<{ read
   const layer = find(session);
   const all = await changesIn(layer);
   if (files.length === 0) return { layer, changes: all };
-  const isNamed = (file: string, named: string) => [process.cwd(), ...layer.roots].some((base) => isBelow(path.resolve(base, named), file));
+  const isNamed = (file: string, named: string) =>
+    [process.cwd(), ...layer.roots].some((base) => isInside(path.resolve(base, named), file));
   const missing = files.find((named) => !all.some(({ path: file, from }) => isNamed(file, named) || (from && isNamed(from, named))));
   if (missing !== undefined)
     throw new CommandFailure(NO_SESSION, `no change of "${missing}" waits`, `run: switchboard changes list ${nameOf(layer)}`, 'NO_CHANGES');
@@ -160,8 +163,6 @@ async function chosen(session: string, files: readonly string[]): Promise<{ read
     changes: all.filter(({ path: file, from }) => files.some((named) => isNamed(file, named) || (from && isNamed(from, named)))),
   };
 }
-
-const isBelow = (directory: string, file: string): boolean => file === directory || file.startsWith(`${directory}/`);
 
 /** A policy that cannot be read is an error. */
 async function policyHere(flags: ChangesFlags): Promise<{ readonly policy: Policy | undefined; readonly stateDir: string }> {

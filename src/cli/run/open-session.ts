@@ -1,11 +1,12 @@
 // Opens or resumes a session, and sets its mode and options.
 
 import { writeFile } from 'node:fs/promises';
+import { isOffered } from '../../acp/shapes.ts';
 import type { ParamsOf } from '../../client/acp-methods.ts';
 import type { Client } from '../../client/client.ts';
 import { ClientError } from '../../client/client-error.ts';
 import { errorCode } from '../../config/watch-files.ts';
-import { fields } from '../../json-object.ts';
+import { fields, list } from '../../json-object.ts';
 import { nearestOf } from '../../policy/format/nearest.ts';
 import { createSessionLog } from '../../store/sessions/session-store.ts';
 import { readTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
@@ -29,7 +30,6 @@ export type ConfigOption = {
 };
 
 type Fields = Readonly<Record<string, unknown>>;
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const texts = (values: readonly unknown[], key: string): string[] =>
   values.flatMap((value) => (typeof fields(value)[key] === 'string' ? [fields(value)[key] as string] : []));
 
@@ -58,7 +58,6 @@ export function sessionToResume(id: string, agent: string | undefined): { readon
 }
 
 const stateDir = () => surroundings({}).stateDir;
-const isOffered = (capability: unknown): boolean => capability !== undefined && capability !== null && capability !== false;
 
 export type TakingUp = {
   readonly agent: string;

@@ -1,7 +1,7 @@
 // Renders a turn for people: streams the answer, and prints everything else as tagged lines.
 
 import { type DiffLine, diffLines } from '../../client/diff-lines.ts';
-import { fields } from '../../json-object.ts';
+import { fields, list } from '../../json-object.ts';
 import type { Paint } from './paint.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -15,7 +15,6 @@ export type TurnOutput = {
   end(): void;
 };
 
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const MARKS: Readonly<Record<string, string>> = { completed: 'x', in_progress: '~', pending: ' ' };

@@ -1,6 +1,6 @@
 // The clients of the daemon: those that connect with a token, and the console. Who they are, what they may do, and how they are served.
+
 import { realpathSync } from 'node:fs';
-import path from 'node:path';
 import type { ClientStreams, Guest, Served } from '../../app/serve-client.ts';
 import { type ServedClient, type ServedClients, type Streams, serveClients } from '../../attach/serve-clients.ts';
 import type { Principal } from '../../attach/state.ts';
@@ -11,6 +11,7 @@ import type { Addresses } from '../../listener/access.ts';
 import { type AcpEndpoint, createAcpEndpoint } from '../../listener/acp-endpoint.ts';
 import { createGate, type Gate } from '../../listener/gate.ts';
 import type { BodyLimits } from '../../listener/respond.ts';
+import { isInside } from '../../native-path.ts';
 import type { RunningProxy } from '../../proxy/api.ts';
 import { type ClientScope, opensOutOfScope } from '../../proxy/client-scope.ts';
 import { createTokenReader, type Token } from '../../store/tokens.ts';
@@ -207,12 +208,15 @@ export const scopeOf = ({ role }: Principal, { network }: Config, allowsDirector
 export function directoryCheck(allowed: readonly string[]): (directory: string) => boolean {
   return (directory) => {
     const at = realOf(directory);
-    return at !== undefined && allowed.some((one) => isBelow(at, realOf(one)));
+    return (
+      at !== undefined &&
+      allowed.some((one) => {
+        const root = realOf(one);
+        return root !== undefined && isInside(root, at);
+      })
+    );
   };
 }
-
-const isBelow = (at: string, root: string | undefined): boolean =>
-  root !== undefined && (at === root || at.startsWith(root.endsWith(path.sep) ? root : `${root}${path.sep}`));
 
 function realOf(directory: string): string | undefined {
   try {

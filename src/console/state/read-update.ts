@@ -1,12 +1,12 @@
 // Converts ACP updates and session responses to console events.
 import { createHash } from 'node:crypto';
-import { fields, type JsonObject } from '../../json-object.ts';
+import { fields, type JsonObject, list, textOf as text } from '../../json-object.ts';
+
+export { list, textOf as text } from '../../json-object.ts';
+
 import type { About, Block, Compaction, Event, PlanEntry, Role, Subagent, ToolContent, ToolNews } from '../protocol/conversation.ts';
 
 export type Fields = JsonObject;
-
-export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-export const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** Stand for `modes` and `models`, which older agents send instead of options. */
 export const MODE_OPTION = '$mode';

@@ -1,4 +1,5 @@
 // The operator stream (source document 001) has no replies, no sessions and no end of a turn. The dialect supplies them.
+import { isOffered } from '../../acp/shapes.ts';
 import type { About, Dialect, DialectEvent, Step } from '../dialect.ts';
 import { added, type Dict, dict, isObject, list, lookUp, removed, text } from '../json.ts';
 import { failed, lineOf, type Message, notification, type Request, type Response, request, result, update } from '../message.ts';
@@ -121,7 +122,6 @@ function onRequest(state: State, message: Request): Step<State> {
   switch (method) {
     case 'initialize': {
       const { session, elicitation } = dict(params.clientCapabilities);
-      const isOffered = (value: unknown) => value !== undefined && value !== null && value !== false;
       const initializeResult = {
         protocolVersion: 1,
         agentCapabilities: { loadSession: false, promptCapabilities: { image: false, audio: false, embeddedContext: true } },

@@ -1,8 +1,10 @@
 // The directories that sessions may work in: those that the client gives as roots. A client without roots may use any directory.
+
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fields } from '../../json-object.ts';
+import { isInside } from '../../native-path.ts';
 import { ToolFailure } from '../server/tool.ts';
 import type { Question, Reply } from './questions.ts';
 
@@ -18,10 +20,9 @@ export async function allowedDirectory(wanted: string | undefined, own: string, 
   // A client that gives no roots says nothing about directories, so only the one that the user started switchboard in is left.
   const roots = given.length > 0 ? given : [own];
   const real = await Promise.all(roots.map(realOr));
-  const isInside = (directory: string) =>
-    real.some((root) => directory === root || directory.startsWith(root.endsWith(path.sep) ? root : root + path.sep));
-  if (wanted === undefined) return isInside(await realOr(own)) ? own : (roots[0] as string);
-  if (isInside(await realOr(wanted))) return wanted;
+  const isAllowed = (directory: string) => real.some((root) => isInside(root, directory));
+  if (wanted === undefined) return isAllowed(await realOr(own)) ? own : (roots[0] as string);
+  if (isAllowed(await realOr(wanted))) return wanted;
   throw new ToolFailure(`"${wanted}" is outside the roots that the client allows: ${roots.join(', ')}`);
 }
 

@@ -1,9 +1,11 @@
 // The result of a turn for an MCP client: messages, images, audio and links as content, changed files as links, everything also structured.
+
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import type { Turn } from '../../client/sessions.ts';
 import type { Block } from '../../client/turn-record.ts';
+import { textOf as text } from '../../json-object.ts';
 
 export type TurnAbout = { readonly sessionId: string; readonly turn: number; readonly notes: readonly string[] };
 
@@ -44,8 +46,6 @@ const asNote = (text: string): ContentBlock => ({ type: 'text', text: `[${text}]
 function fileLink(file: string): ContentBlock {
   return { type: 'resource_link', uri: pathToFileURL(file).href, name: path.basename(file), description: 'changed in this turn' };
 }
-
-const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** Fields that only ACP has are left out; a kind that MCP does not have becomes text. */
 function asContent(block: Block): ContentBlock[] {

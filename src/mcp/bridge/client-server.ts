@@ -1,4 +1,5 @@
 // A server that the client brings to a session, and whether the agent can use it directly. Pure.
+import { isOffered } from '../../acp/shapes.ts';
 import type { McpTransport, McpTransportSetting, SeenTransports } from '../server/inject-servers.ts';
 
 export type ClientServer =
@@ -56,8 +57,6 @@ export function bridgeFor({ kind }: ClientServer, ways: AgentWays): Exclude<McpT
   const prefersHttp = dropsStdio || (takesHttp && ways.seen.http !== 'ignored');
   return prefersHttp && ways.setting !== 'stdio' ? 'http' : 'stdio';
 }
-
-const isOffered = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
 
 const isListOfText = (value: unknown): value is string[] => Array.isArray(value) && value.every((one) => typeof one === 'string');
 

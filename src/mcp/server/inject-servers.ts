@@ -1,4 +1,5 @@
 // Adds servers to the list a session is opened with. The client's entries stay unchanged; ours follow them.
+import { isOffered } from '../../acp/shapes.ts';
 import type { Span } from '../../wire/frame.ts';
 import { elements, member, members, stringAt } from '../../wire/json-path.ts';
 import type { Patch } from '../../wire/writer.ts';
@@ -72,8 +73,4 @@ export function chooseTransport(setting: McpTransportSetting, mcpCapabilities: u
   if (setting !== 'auto') return setting;
   const taken = takenTransports(mcpCapabilities);
   return taken.find((one) => seen[one] === 'connected') ?? taken.find((one) => seen[one] === undefined) ?? taken[0];
-}
-
-function isOffered(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== false;
 }

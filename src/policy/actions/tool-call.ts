@@ -1,7 +1,7 @@
 // A tool call as agents describe it. No field is taken for granted.
 import { fields } from '../../json-object.ts';
 
-export { fields as record } from '../../json-object.ts';
+export { fields as record, list } from '../../json-object.ts';
 
 export type ToolCall = {
   readonly toolCallId?: unknown;
@@ -31,10 +31,6 @@ export function mergeToolCall(known: ToolCall | undefined, update: unknown): Too
 }
 
 const isEmpty = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0;
-
-export function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
 
 export function string(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;

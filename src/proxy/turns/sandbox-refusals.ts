@@ -1,5 +1,5 @@
 // A contained agent's write that failed: agents report it badly, so the proxy says in the session what the sandbox refused, and why.
-import { fields } from '../../json-object.ts';
+import { fields, list } from '../../json-object.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { readBody } from '../../wire/scanner/strict-parse.ts';
 import type { Parts } from '../parts.ts';
@@ -18,7 +18,6 @@ export function noteRefusals(proxy: Parts<'pool' | 'client'>, session: Session, 
   if (!isText(toolCallId)) return;
   const call = session.toolCalls.described(toolCallId);
   if (isText(kind)) call.kind = kind;
-  const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
   for (const one of [...list(locations), ...list(content)]) {
     const { path } = fields(one);
     if (isText(path)) call.paths.add(path);

@@ -1,7 +1,9 @@
 // Title, turns and usage for a list of sessions. One line per turn, so that a list need not read the transcripts.
+
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { JsonObject } from '../../json-object.ts';
+import { sleepSync } from '../../processes/lock-owner.ts';
 import { appendToCurrent } from '../append-lines.ts';
 import { rewriteLines } from '../rewrite-lines.ts';
 import { jsonLines, readJsonLines } from './transcript-files.ts';
@@ -95,12 +97,8 @@ export function removeStats(dir: string, sessionId: string): void {
   const until = performance.now() + MAX_WAIT_MS;
   while (!rewriteLines(file, others)) {
     if (performance.now() > until) throw new Error(`another process keeps ${file} locked`);
-    sleep(1 + Math.random() * 10);
+    sleepSync(1 + Math.random() * 10);
   }
-}
-
-function sleep(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 function isOf(sessionId: string, line: string): boolean {

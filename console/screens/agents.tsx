@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { AgentLoad, AgentTopics, HostTools, NetworkClient } from '../../src/console/protocol/agents.ts';
 import type { AgentRow } from '../../src/console/protocol/state.ts';
-import { FILES, STATE_LABELS, STEPS, TRANSPORTS } from '../components/agents/labels.ts';
+import { filesOf, STATE_LABELS, STEPS, TRANSPORTS } from '../components/agents/labels.ts';
 import { Confirm } from '../components/controls/dialog.tsx';
 import { Fact } from '../components/controls/fact.tsx';
 import { amount, lasting, shownId } from '../components/controls/format.ts';
@@ -153,7 +153,7 @@ function Card({ row, load }: { readonly row: AgentRow; readonly load: AgentLoad 
         {remote ? (
           <>
             <Fact name="Transport">{TRANSPORTS[remote.transport]}</Fact>
-            <Fact name="Files">{FILES[remote.files]}</Fact>
+            <Fact name="Files">{filesOf(remote)}</Fact>
           </>
         ) : (
           <>

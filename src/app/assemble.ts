@@ -73,6 +73,8 @@ export type Assembled = {
   stored(sessionId: string): SessionRecord | undefined;
   /** Records a session that another host began, so that it can be loaded here. */
   adopt(record: Omit<SessionRecord, 'at'>): void;
+  /** What of the files and terminals of this machine agents are offered through the client's methods, where the client itself has none. */
+  offers(agent: string): { readonly fs: boolean; readonly terminal: boolean };
   /** Applies another configuration: its agents to new sessions, its policy and log level to everything from now on. */
   reconfigure(next: Config): Reconfigured;
   /** Closes every connection, then the parts they share. */
@@ -144,6 +146,12 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
     stored: (sessionId) => shared.log.records().get(sessionId),
     adopt: (record) => shared.log.append({ ...record, at: systemClock.now() }),
     owns: (principal, sessionId) => shared.log.records().get(sessionId)?.principal === principal,
+    offers(agent) {
+      const isOn = shared.config.workspace !== 'off';
+      const spec = shared.config.agents.find(({ name }) => name === agent);
+      // On a layer, an agent has files of its own.
+      return { fs: isOn && !(spec && shared.sandbox?.isReviewed(spec)), terminal: isOn };
+    },
     connect(client, recordTo, guest) {
       if (isClosed) throw new Error('this switchboard is closed; create another one');
       const served = serveClient(shared, client, count++, recordTo, guest);

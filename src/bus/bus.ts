@@ -79,6 +79,9 @@ export class BusFailure extends Error {
 /** A key for any text, such as the session id of an agent. */
 export const keyOf = (text: string): string => `k${Buffer.from(text).toString('base64url')}`;
 
+/** The text of a key. */
+export const textIn = (key: string): string => Buffer.from(key.slice(1), 'base64url').toString();
+
 /** A name for any text: the text itself if it can be one. */
 export const nameOf = (text: string): string =>
   NAME.test(text) && !text.startsWith('=') ? text : `=${Buffer.from(text).toString('base64url')}`;

@@ -34,6 +34,7 @@ export type InProcess = {
   readonly isStored: Assembled['isStored'];
   readonly stored: Assembled['stored'];
   readonly adopt: Assembled['adopt'];
+  readonly offers: Assembled['offers'];
   /** Stops all agents cleanly; resolves when they have exited. */
   close(): Promise<void>;
 };
@@ -102,7 +103,7 @@ export async function startInProcess(options: AcpOptions, more: More = {}): Prom
     isBundled: more.host !== undefined && own.bus?.policy !== undefined,
   });
   changed = () => void bus?.reconfiguring(switchboard).reconfigure({ ...config, ...agentsOf(own) });
-  const { secrets, policy, telemetry, connect, owns, isStored, stored, adopt } = switchboard;
+  const { secrets, policy, telemetry, connect, owns, isStored, stored, adopt, offers } = switchboard;
   reportCrashes(() => secrets.redact);
   return {
     config,
@@ -116,6 +117,7 @@ export async function startInProcess(options: AcpOptions, more: More = {}): Prom
     isStored,
     stored,
     adopt,
+    offers,
     async close() {
       await switchboard.close();
       await bus?.close();

@@ -100,6 +100,8 @@ test('decisions are collected once, over deaths of hosts and collectors, and a c
 
   const first = await start();
   const one = await session();
+  const listed = await cluster.command('host', 'list', '--sessions', '--bus', bus.settings('edge-alice'));
+  expect([listed.code, listed.stderr]).toEqual([1, expect.stringContaining('the credentials do not permit it')]); // they may be of others
   await edit(one.client, one.id);
   // A collector that follows prints each line as it is.
   const following = stage.spawn(process.execPath, [
@@ -113,6 +115,12 @@ test('decisions are collected once, over deaths of hosts and collectors, and a c
   expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining('another process collects into')]);
   following.kill('SIGKILL');
   await once(following, 'close');
+  const stopped = stage.spawn(process.execPath, [
+    ...[SWITCHBOARD, 'audit', 'collect', '--bus', bus.settings('control'), '--dir', dir, '--follow'],
+  ]);
+  await once(stopped.stdout, 'data');
+  stopped.kill('SIGTERM');
+  expect(await once(stopped, 'close')).toEqual([0, null]);
 
   // The bus takes none; then the host dies with what waits.
   await bus.removeRecords();

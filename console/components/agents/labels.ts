@@ -20,8 +20,12 @@ export const STEPS: Readonly<Record<string, string>> = {
 
 export const TRANSPORTS: Readonly<Record<RemoteRow['transport'], string>> = { ws: 'WebSocket', http: 'HTTP', ssh: 'ssh', bus: 'bus' };
 
-export const FILES: Readonly<Record<RemoteRow['files'], string>> = {
+const FILES: Readonly<Record<RemoteRow['files'], string>> = {
   none: 'its own',
   same: 'same paths as here',
   map: 'as here, under other paths',
 };
+
+/** Whose files an agent on another machine works on. */
+export const filesOf = ({ transport, files }: Pick<RemoteRow, 'transport' | 'files'>): string =>
+  transport === 'bus' ? 'those of its host' : FILES[files];

@@ -2,12 +2,13 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Sink, Source } from '../../wire/byte-stream.ts';
 import type { Bus } from '../bus.ts';
-import { keyOf, nameOf } from '../bus.ts';
+import { keyOf, nameOf, textIn } from '../bus.ts';
 import { type BusClock, every } from '../clock.ts';
 import { createLink, type Link } from '../link/link.ts';
 import { decodeMessage, encodeMessage } from '../link/messages.ts';
 import { type Lease, takeLease } from './lease.ts';
 import {
+  type AnsweredBy,
   type HostRecord,
   type OpenAnswer,
   type OpenRequest,
@@ -26,6 +27,8 @@ export type HostOptions = {
   readonly host: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly agents: readonly string[];
+  /** Who answers `fs/*` and `terminal/*` of an agent. */
+  readonly served: (agent: string) => AnsweredBy;
   readonly capacity: number;
   readonly version: string;
   readonly clock: BusClock;
@@ -97,6 +100,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     incarnation,
     labels,
     agents: [...agents],
+    served: Object.fromEntries(agents.map((agent) => [agent, options.served(agent)])),
     load: links.size,
     capacity,
     version,
@@ -198,7 +202,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     for (const { sessionId, nativeId, agent, principal, cwd } of options.sessions()) {
       const key = sessionKey(agent, sessionId);
       if (known.has(key) || !lease.isHeld()) continue;
-      const value = write({ v: VERSION, host, incarnation, agent, principal, nativeId, cwd });
+      const value = write({ v: VERSION, host, incarnation, agent, principal, nativeId, cwd, served: options.served(agent) });
       const before = await recorded.get(key);
       if (before && readSession(before.value)?.incarnation === incarnation) known.add(key);
       else if ((before ? await recorded.update(key, value, before.revision) : await recorded.create(key, value)) !== undefined)
@@ -268,3 +272,5 @@ export async function startHost(options: HostOptions): Promise<Host> {
 }
 
 export const sessionKey = (agent: string, sessionId: string): string => keyOf(`${agent}/${sessionId}`);
+/** The session's id in its key. */
+export const sessionIn = (key: string, agent: string): string => textIn(key).slice(agent.length + 1);

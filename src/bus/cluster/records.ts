@@ -22,6 +22,14 @@ export const subjects = (tenant: string) => ({
   linkToEdge: (principal: string, edge: string, host: string, link: string) => `sb.${tenant}.edge.${principal}.${edge}.${host}.${link}`,
 });
 
+const answering = z.enum(['host', 'agent']);
+/**
+ * Who answers `fs/*` and `terminal/*` of an agent: its host, or nobody, so that the agent uses its own tools there. Never the client: its files are not
+ * those of the host.
+ */
+const served = z.object({ fs: answering, terminal: answering });
+export type AnsweredBy = z.infer<typeof served>;
+
 const hostRecord = z.object({
   v: z.number().int().min(1),
   host: z.string(),
@@ -29,6 +37,8 @@ const hostRecord = z.object({
   incarnation: z.string(),
   labels: z.record(z.string(), z.string()),
   agents: z.array(z.string()),
+  /** By agent. Earlier versions do not say it. */
+  served: z.record(z.string(), served).optional(),
   /** Open links, and how many there may be. */
   load: z.number(),
   capacity: z.number(),
@@ -48,6 +58,7 @@ const sessionRecord = z.object({
   /** The agent's own id of the session. */
   nativeId: z.string(),
   cwd: z.string().optional(),
+  served: served.optional(),
 });
 
 const openRequest = z.object({

@@ -58,7 +58,7 @@ export function addBusCommands(
 function addHostCommands(program: Command, acpOptions: Adding, configOption: Adding, finish: (code: number) => void): void {
   const host = acpOptions(program.command('host'))
     .addOption(busOption())
-    .description('Run the agents of this machine for others, over a bus')
+    .description('Run the agents of this machine for others, over a bus; they work on the files of this machine')
     .option('--name <name>', 'the name of this host (default: "name" of the bus settings, or the name of the machine)')
     .addOption(new Option('--label <key=value>', 'a label that routes can ask for; repeat it for several').argParser(collect))
     .option('--capacity <number>', 'how many connections it takes at once (default: 32)')
@@ -68,10 +68,11 @@ function addHostCommands(program: Command, acpOptions: Adding, configOption: Add
     .action(async (_: HostFlags, command: Command) => finish(await (await import('./host.ts')).runHost(command.optsWithGlobals())));
   configOption(host.command('list'))
     .addOption(busOption())
-    .description('List the hosts on the bus')
+    .description('List the hosts on the bus, and who serves fs/* and terminal/* of their agents: the host, or the agent itself')
+    .option('--sessions', 'list the sessions of all hosts and users instead; needs the key of control or admin')
     .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard host list --bus nats://10.0.0.5:4222'))
-    .action(async (_: HostFlags, command: Command) => finish(await (await import('./host.ts')).listHosts(command.optsWithGlobals())));
+    .action(async (_: HostFlags, command: Command) => finish(await (await import('./list-hosts.ts')).listHosts(command.optsWithGlobals())));
   configOption(host.command('drain'))
     .addOption(busOption())
     .description('Let a host take no new sessions; its open ones go on')

@@ -7,18 +7,18 @@ import { type Bus, NAME } from '../../bus/bus.ts';
 import { systemBusClock } from '../../bus/clock.ts';
 import { type Host, HostNameTaken, type HostOptions, startHost } from '../../bus/cluster/host.ts';
 import { LEASE_MS } from '../../bus/cluster/lease.ts';
-import { type HostRecord, VERSION as PROTOCOL, readHost, subjects, write } from '../../bus/cluster/records.ts';
-import { openHosts } from '../../bus/cluster/storage.ts';
+import { type AnsweredBy, VERSION as PROTOCOL, subjects, write } from '../../bus/cluster/records.ts';
 import { opensOutOfScope } from '../../proxy/client-scope.ts';
 import { Scanner } from '../../wire/scanner/scanner.ts';
 import type { AcpOptions } from '../acp.ts';
 import { CommandFailure } from '../failure.ts';
 import { type InProcess, startInProcess } from '../in-process-proxy.ts';
-import { notice, printJson, printTable } from '../output.ts';
+import { notice, printJson } from '../output.ts';
 import { directoryCheck, guestOf, scopeOf } from '../serve/network-clients.ts';
 import { defaultPolicy } from '../serve/policy-store.ts';
 import { type HostAudit, sendDecisions } from './host-audit.ts';
 import { type HostPolicy, obeyBundles } from './host-policy.ts';
+import { hostsOn } from './list-hosts.ts';
 import { type BusFlags, connectBus, missingBus, usingBus } from './open-bus.ts';
 
 export type HostFlags = AcpOptions &
@@ -61,6 +61,7 @@ export async function runHost({ bus: url, ...flags }: HostFlags): Promise<number
       host: name,
       labels,
       agents: offered,
+      served: (agent) => servedBy(inside.offers(agent)),
       capacity,
       version: VERSION,
       clock: systemBusClock,
@@ -91,6 +92,11 @@ export async function runHost({ bus: url, ...flags }: HostFlags): Promise<number
     await inside.close();
   }
 }
+
+const servedBy = ({ fs, terminal }: ReturnType<InProcess['offers']>): AnsweredBy => ({
+  fs: fs ? 'host' : 'agent',
+  terminal: terminal ? 'host' : 'agent',
+});
 
 /** Clients from the bus: for each agent, one proxy for each principal. */
 function busClients({ config, connect, isStored, stored, adopt }: InProcess): Pick<
@@ -151,33 +157,6 @@ function busClients({ config, connect, isStored, stored, adopt }: InProcess): Pi
   };
 }
 
-/** The hosts on the bus. */
-export async function listHosts({ json, ...flags }: HostFlags): Promise<number> {
-  return usingBus(flags, 'host list', async (bus, { tenant }) => {
-    const hosts = await hostsOn(bus, tenant);
-    if (json) {
-      printJson(hosts);
-      return 0;
-    }
-    if (hosts.length === 0) notice(`no host is on the bus at ${bus.shownUrl}; to start one, run: switchboard host --bus URL`);
-    const rows = hosts.map(({ host, load, capacity, isDraining, agents, labels, policy, version }) => [
-      host,
-      policy?.problem !== undefined ? 'no policy' : isDraining ? 'draining' : 'ready',
-      `${load}/${capacity}`,
-      agents.join(', '),
-      Object.entries(labels)
-        .map((pair) => pair.join('='))
-        .join(', ') || '–',
-      policy?.bundle === undefined ? '–' : `bundle ${policy.bundle}`,
-      version,
-    ]);
-    if (rows.length > 0) printTable(['HOST', 'STATE', 'LOAD', 'AGENTS', 'LABELS', 'POLICY', 'VERSION'], rows);
-    for (const { host, policy } of hosts)
-      if (policy?.problem !== undefined) notice(`host "${host}" accepts no sessions: ${policy.problem}`);
-    return 0;
-  });
-}
-
 /** Lets a host take no new sessions. */
 export async function drainHost(name: string, { json, ...flags }: HostFlags): Promise<number> {
   return usingBus(flags, 'host drain', async (bus, { tenant }) => {
@@ -189,17 +168,6 @@ export async function drainHost(name: string, { json, ...flags }: HostFlags): Pr
     else notice(`host "${name}" takes no new sessions; open connections: ${links}`);
     return 0;
   });
-}
-
-async function hostsOn(bus: Bus, tenant: string): Promise<readonly HostRecord[]> {
-  const directory = await openHosts(bus, tenant);
-  const found: HostRecord[] = [];
-  const stop = await directory.watch(({ value }) => {
-    const record = value && readHost(value);
-    if (record) found.push(record);
-  });
-  stop();
-  return found.sort((a, b) => a.host.localeCompare(b.host));
 }
 
 function announce(name: string, bus: Bus, agents: readonly string[], isJson: boolean): void {

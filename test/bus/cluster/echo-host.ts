@@ -21,6 +21,7 @@ export async function echoHost(
     host: name,
     labels: {},
     agents: ['echo'],
+    served: () => ({ fs: 'agent', terminal: 'agent' }),
     capacity: 100,
     version: '0',
     clock: systemBusClock,

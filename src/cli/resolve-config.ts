@@ -22,8 +22,8 @@ export type ConfigFlags = {
   readonly agents?: readonly string[] | undefined;
   /** Use only one agent: the one named, else by `routes`, `default_agent` or the first listed. */
   readonly isOneAgent?: boolean;
-  /** Use only this agent, if it is configured and no other is named. */
-  readonly preferredAgent?: string | undefined;
+  /** Use only this agent, if no other is named: that of a session. */
+  readonly agentOfSession?: string | undefined;
   readonly isOnlyShown?: boolean;
   readonly isReload?: boolean;
 };
@@ -53,12 +53,13 @@ export async function resolveConfig(
   const isDemo = loaded.origin === 'none' && !isOnBus;
   if (isDemo) say('no configuration found; using the built-in demo agents. To create a configuration, run: switchboard init');
   const config = isDemo ? withDemoAgents(loaded.config, here.stateDir) : loaded.config;
-  const alone = flags.agent ?? oneAgentOf(config, flags, here.cwd);
+  const alone = flags.agent ?? flags.agentOfSession ?? oneAgentOf(config, flags, here.cwd);
   // On the bus, the agents are known later.
   const isLater = isOnBus && alone !== undefined && !config.agents.some(({ name }) => name === alone);
   const names = isLater ? [] : alone === undefined ? flags.agents : [alone];
   const { origin, files } = loaded;
   const switchedOff = disabledNames(loaded.layer);
+  if (!isLater && flags.agent === undefined && flags.agentOfSession !== undefined) refuseMissing(flags.agentOfSession, config, switchedOff);
   const used = names ? pinned(config, names, switchedOff) : config;
   reportUnusable(used, loaded.unresolved, flags.isOnlyShown === true, say);
   return { config: used, origin, files, stateDir: here.stateDir, switchedOff };
@@ -80,7 +81,6 @@ function reportUnusable(
 
 function oneAgentOf({ agents, defaultAgent, routes }: Config, flags: ConfigFlags, cwd: string): string | undefined {
   const names = agents.map(({ name }) => name);
-  if (flags.preferredAgent !== undefined && names.includes(flags.preferredAgent)) return flags.preferredAgent;
   if (!flags.isOneAgent || names.length === 0) return undefined;
   const chosen = chooseAgent({ agents: names, defaultAgent, routes }, undefined, cwd);
   return typeof chosen === 'string' ? chosen : undefined;
@@ -99,6 +99,13 @@ function pinned(config: Config, names: readonly string[], switchedOff: readonly 
   const known = config.agents.map((agent) => agent.name);
   const agents = names.map((name) => config.agents.find((agent) => agent.name === name) ?? unknownAgent(name, known, switchedOff));
   return { ...config, agents, defaultAgent: names[0] ?? config.defaultAgent, routes: [] };
+}
+
+/** Another agent knows nothing of the session. */
+function refuseMissing(name: string, { agents }: Config, switchedOff: readonly string[]): void {
+  if (switchedOff.includes(name) || agents.some((agent) => agent.name === name)) return;
+  const known = agents.map((agent) => agent.name).join(', ');
+  throw new CommandFailure(4, `the session is one of agent "${name}", which is not configured`, `configured agents: ${known}`);
 }
 
 function unknownAgent(name: string, known: readonly string[], switchedOff: readonly string[]): never {

@@ -76,7 +76,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
   });
   const proxy: InProcessProxy = await startInProcessProxy(
     {
-      ...{ ...flags, config: file, preferredAgent: resumed?.agent },
+      ...{ ...flags, config: file, agentOfSession: resumed?.agent },
       ...{ isInteractive: isAtTerminal || approval !== 'none', isOneAgent: resumed === undefined },
       ...(flags.verbose && { logLevel: 'debug' as const }),
     },

@@ -176,6 +176,17 @@ describe('--resume', () => {
     expect((await home.run(['run', '-o', 'simple', '-a', 'builder', '--resume', 'latest', '/whoami'])).stdout).toContain('"builder');
   });
 
+  test('of an agent that is not configured any more is exit code 4, and no other agent gets it', async () => {
+    const home = createHome();
+    await home.run(['run', '--config', configured(home, {}, 'no-load'), 'remember the word plum']);
+    const other = home.write('other.json', { agent_servers: { other: agent('every-ending') } });
+    expect(await home.run(['run', '--config', other, '--resume', 'latest', 'which word?'])).toMatchObject({
+      code: 4,
+      stdout: '',
+      stderr: 'switchboard: the session is one of agent "mine", which is not configured\n  configured agents: other\n',
+    });
+  });
+
   test('at an agent that cannot reopen sessions starts a new one with our transcript, and sends no session/load', async () => {
     const home = createHome();
     const config = configured(home, {}, 'no-load');

@@ -14,6 +14,7 @@ import type { Refusal } from './access.ts';
 import type { Gate, GuardedEndpoint } from './gate.ts';
 import { createHttpConnection, type HttpConnection, MAX_UNREAD_BYTES } from './http-connection.ts';
 import { type BodyLimits, isJsonBody, readBody, refuse, refuseUpgrade } from './respond.ts';
+import { boundUnfinished } from './unfinished-messages.ts';
 
 /** A client that the proxy serves. */
 export type ServedClient = {
@@ -113,6 +114,7 @@ export function createAcpEndpoint({ gate, connect, knows, maxFrameBytes, bodyLim
   function serve(client: WebSocket, carrier: Socket, id: string, principal: Token): void {
     client.on('error', () => {}); // `close` follows
     answerPings(client);
+    boundUnfinished(client, carrier, bodyLimits(principal.name));
     const stopTests = testWhenSilent(client, carrier, SILENT_MS, () => client.terminate());
     client.once('close', stopTests);
     const { source, sink } = webSocketStreams(client, carrier);

@@ -13,7 +13,8 @@ import type { Refusal } from './access.ts';
 const MAX_BUFFERED_BYTES = 1 << 20;
 /** More than this without a reader: the client must read before it posts again. */
 export const MAX_UNREAD_BYTES = 16 << 20;
-const MAX_STREAMS = 256;
+/** As many as a connection has sessions, and its own. */
+const MAX_STREAMS = 1025;
 const KEEPALIVE_MS = 15_000;
 const PREFIX = Buffer.from('data: ');
 const SUFFIX = Buffer.from('\n\n');
@@ -30,6 +31,8 @@ type Stream = {
   /** The answer to session/load waits for the replay in its session's stream. */
   afterDrain: (() => void)[];
 };
+
+type OpenRequest = { readonly method: string; readonly session: string | undefined; readonly target: string | undefined };
 
 export type HttpConnection = {
   readonly source: Source;
@@ -49,11 +52,11 @@ export type HttpConnection = {
 export function createHttpConnection(now: () => number, knows: (sessionId: string) => boolean): HttpConnection {
   const events = new EventEmitter();
   const streams = new Map<string | undefined, Stream>();
-  /** The stream in which the answer to each open request of the client goes. */
-  const answerTo = new Map<string, string | undefined>();
-  const loads = new Map<string, string>();
+  /** The stream in which the answer to each open request of the client goes, and its session. */
+  const open = new Map<string, OpenRequest>();
   /** The session of each open request of the agent. */
   const askedIn = new Map<string, string>();
+  /** What the client may read. */
   const sessions = new Set<string>();
   let waitForInitialize: { readonly idText: string; readonly answered: (body: Buffer) => void } | undefined;
   let bufferedBytes = 0;
@@ -91,6 +94,9 @@ export function createHttpConnection(now: () => number, knows: (sessionId: strin
     for (const { response } of streams.values()) bytes += response?.writableLength ?? 0;
     return bytes;
   }
+  const isKnown = (session: string) => sessions.has(session) || knows(session);
+  const isOpening = (session: string) => [...open.values()].some((one) => one.session === session && OPENING.has(one.method));
+  const readers = () => [...streams.values()].filter(({ response }) => response !== undefined).length;
   const isFull = () => bufferedBytes > MAX_BUFFERED_BYTES || [...streams.values()].some(({ response }) => response?.writableNeedDrain);
 
   /** A frame from the proxy goes to the stream that the client expects it in. */
@@ -113,13 +119,15 @@ export function createHttpConnection(now: () => number, knows: (sessionId: strin
       waitForInitialize = undefined;
       return answered(body);
     }
-    const created = frame.outcome === 'result' ? sessionIdOf(frame) : undefined;
+    const isResult = frame.outcome === 'result';
+    const created = isResult ? sessionIdOf(frame) : undefined;
     if (created !== undefined) sessions.add(created);
-    const target = answerTo.get(idText);
-    answerTo.delete(idText);
-    const loaded = loads.get(idText);
-    loads.delete(idText);
-    const replay = loaded === undefined ? undefined : streams.get(loaded);
+    const { method = '', session, target } = open.get(idText) ?? {};
+    open.delete(idText);
+    if (isResult && session !== undefined && OPENING.has(method)) sessions.add(session);
+    // Nobody could read the error of a session that does not exist in a stream of its own.
+    if (!isResult && target !== undefined && !isKnown(target) && !streams.get(target)?.response) return send(undefined, body);
+    const replay = method === 'session/load' && session !== undefined ? streams.get(session) : undefined;
     if (!replay || (replay.waiting.length === 0 && !replay.response?.writableNeedDrain)) return send(target, body);
     replay.afterDrain.push(() => send(target, body));
   }
@@ -166,19 +174,17 @@ export function createHttpConnection(now: () => number, knows: (sessionId: strin
       if (frame.kind === 'request') {
         const { method = '' } = frame;
         const idText = idTextOf(frame);
-        answerTo.set(idText, ANSWERED_ON_CONNECTION.has(method) ? undefined : session);
-        if (method === 'session/load' && session !== undefined) loads.set(idText, session);
-        if (OPENING.has(method) && session !== undefined) sessions.add(session);
+        open.set(idText, { method, session, target: ANSWERED_ON_CONNECTION.has(method) ? undefined : session });
       }
       events.emit('data', line);
       return undefined;
     },
     read(header, response) {
       lastSeenMs = now();
-      if (header !== undefined && !sessions.has(header) && !knows(header)) return { status: 404, why: 'unknown session' };
-      if (!streams.has(header) && streams.size >= MAX_STREAMS) return { status: 429, why: 'too many event streams' };
+      if (header !== undefined && !isKnown(header) && !isOpening(header)) return { status: 404, why: 'unknown session' };
+      if (streams.get(header)?.response) return { status: 409, why: 'this stream has a reader already' };
+      if (readers() >= MAX_STREAMS) return { status: 429, why: 'too many event streams' };
       const stream = streamOf(header);
-      if (stream.response) return { status: 409, why: 'this stream has a reader already' };
       stream.response = response;
       response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
       response.flushHeaders();
@@ -189,15 +195,14 @@ export function createHttpConnection(now: () => number, knows: (sessionId: strin
       response.on('error', () => {});
       response.once('close', () => {
         lastSeenMs = now();
-        if (stream.response === response) stream.response = undefined;
+        if (stream.response !== response) return;
+        stream.response = undefined;
+        if (stream.waiting.length === 0 && stream.afterDrain.length === 0) streams.delete(header);
       });
       if (!response.writableNeedDrain) drained(stream);
       return undefined;
     },
-    idleMs() {
-      const hasReader = [...streams.values()].some(({ response }) => response !== undefined);
-      return hasReader ? 0 : now() - lastSeenMs;
-    },
+    idleMs: () => (readers() > 0 ? 0 : now() - lastSeenMs),
     end() {
       if (isOver) return;
       isOver = true;

@@ -45,6 +45,9 @@ const HTTP1: Pick<Server, 'closeAllConnections'> = Object.getPrototypeOf(createS
 export function asHttp1(request: IncomingMessage, response: ServerResponse): void {
   if (request.httpVersionMajor !== 2) return;
   const { stream, rawHeaders } = request as unknown as Http2ServerRequest;
+  // The socket that all streams of a client share, and not one for each stream.
+  const socket = stream.session?.socket;
+  if (socket) Object.defineProperty(request, 'socket', { value: socket });
   const distinct: Record<string, string[]> = {};
   for (let k = 0; k < rawHeaders.length; k += 2) {
     const name = rawHeaders[k] === ':authority' ? 'host' : String(rawHeaders[k]).toLowerCase();

@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Gate, GuardedEndpoint } from '../listener/gate.ts';
 import { MAX_UNREAD_BYTES } from '../listener/http-connection.ts';
-import { refuse, refuseUpgrade } from '../listener/respond.ts';
+import { type BodyLimits, refuse, refuseUpgrade } from '../listener/respond.ts';
+import { boundUnfinished } from '../listener/unfinished-messages.ts';
 import type { Token } from '../store/tokens.ts';
 import { answerPings, testWhenSilent } from '../transports/websocket.ts';
 import { type FrameId, readFrame, type Service } from './frames.ts';
@@ -14,6 +15,7 @@ import { frameErrorOf, refusals, wantsLogin } from './refusal.ts';
 export type WebAppDeps = {
   readonly gate: Pick<Gate, 'whileValid'>;
   readonly maxFrameBytes: number;
+  readonly bodyLimits: (principal: string) => BodyLimits;
   /** How long agents and sessions wait for another page. */
   readonly graceMs: number;
   readonly forPrincipal: (token: Token) => PrincipalDeps;
@@ -33,7 +35,7 @@ const MAX_OPEN_REQUESTS = 256;
 const SILENT_MS = 30_000;
 const CLOSE_MS = 2000;
 
-export function createWebApp({ gate, maxFrameBytes, graceMs, forPrincipal }: WebAppDeps): WebApp {
+export function createWebApp({ gate, maxFrameBytes, bodyLimits, graceMs, forPrincipal }: WebAppDeps): WebApp {
   /** A token of the same name may have another role. */
   const keyOf = ({ name, role, createdAt }: Token) => JSON.stringify([name, role, createdAt]);
   const kept = new Map<string, Kept>();
@@ -89,6 +91,7 @@ export function createWebApp({ gate, maxFrameBytes, graceMs, forPrincipal }: Web
     };
     socket.on('error', () => {}); // `close` follows
     answerPings(socket);
+    boundUnfinished(socket, carrier, bodyLimits(token.name));
     const stopTests = testWhenSilent(socket, carrier, SILENT_MS, () => socket.terminate());
     sockets.set(page, socket);
     clearTimeout(one.grace);

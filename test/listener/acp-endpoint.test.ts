@@ -154,6 +154,28 @@ test('a WebSocket client that never reads is not read either, so its answers do 
   await expect.poll(heard, { timeout: 20_000 }).toBe(count); // none is lost
 }, 30_000);
 
+test('the unfinished messages of one principal are bounded, and finished ones take no room', async () => {
+  const { port, served } = await start(Buffer.from('{}\n'));
+  const half = Buffer.alloc(700_000, 0x20);
+  /** A text message of 1 MiB, masked with zeros. */
+  const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0]);
+  const begin = async () => {
+    const socket = await upgrade(port, 'ann');
+    socket.write(head);
+    socket.write(half);
+    return socket;
+  };
+  const whole = await upgrade(port, 'ann');
+  for (let n = 0; n < 12; n++) whole.write(Buffer.concat([head, Buffer.alloc(1 << 20, 0x20)]));
+  whole.write(message('all of them'));
+  await expect.poll(() => served[0]?.lines.at(-1), { timeout: 10_000 }).toBe('all of them');
+  // Each of the others holds two thirds of a frame; the room is for four.
+  const sockets = await Promise.all(Array.from({ length: 7 }, begin));
+  await Promise.race(sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve).once('end', resolve).resume())));
+  whole.write(message('still here'));
+  await expect.poll(() => served[0]?.lines.at(-1)).toBe('still here');
+}, 20_000);
+
 test('an HTTP client that never reads may not post more', async () => {
   const { port, served } = await start(LARGE);
   const post = (headers: Record<string, string>, body: string) =>

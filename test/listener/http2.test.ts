@@ -2,12 +2,13 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import http2, { type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2';
 import https from 'node:https';
+import type { Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { createAcpEndpoint } from '../../src/listener/acp-endpoint.ts';
 import { createGate } from '../../src/listener/gate.ts';
-import { listen } from '../../src/listener/listener.ts';
+import { type Endpoint, listen } from '../../src/listener/listener.ts';
 import { createBodyBudget } from '../../src/listener/respond.ts';
 import type { Token } from '../../src/store/tokens.ts';
 import { selfSigned } from '../e2e/remote-agent.ts';
@@ -48,12 +49,20 @@ async function start() {
     bodyLimits: createBodyBudget(1 << 20),
     now: Date.now,
   });
-  const listener = await listen({ host: '127.0.0.1', port: 0, tls, endpoints: new Map([['/acp', gate.guard(endpoint)]]) });
+  const guarded = gate.guard(endpoint);
+  const sockets = new Set<Socket>();
+  const seen: Endpoint = {
+    handle(request, response, proven) {
+      sockets.add(request.socket);
+      return guarded.handle(request, response, proven);
+    },
+  };
+  const listener = await listen({ host: '127.0.0.1', port: 0, tls, endpoints: new Map([['/acp', seen]]) });
   cleanups.push(listener.close);
   const session = http2.connect(`https://127.0.0.1:${listener.port}`, { ca: tls.cert });
   session.on('error', () => {});
   cleanups.push(() => session.destroy());
-  return { listener, session };
+  return { listener, session, sockets };
 }
 
 function ask(session: ClientHttp2Session, headers: Record<string, string>, body?: string) {
@@ -91,6 +100,16 @@ test.each([
 ])('over HTTP/2, the checks are the same: %j is refused with %i', async (more, status) => {
   const { session } = await start();
   expect((await post(session, INITIALIZE, more as unknown as Record<string, string>))[':status']).toBe(status);
+});
+
+test('the streams of one HTTP/2 client count as one socket of its principal', async () => {
+  const { session, sockets } = await start();
+  await Promise.all([post(session, INITIALIZE), post(session, INITIALIZE)]);
+  const [socket, ...others] = sockets;
+  expect([others, socket?.destroyed]).toEqual([[], false]);
+  const closed = new Promise((resolve) => socket?.once('close', resolve));
+  session.close();
+  await closed;
 });
 
 test('a refused request of HTTP/2 ends although its body goes on', async () => {

@@ -90,7 +90,7 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
     const clients = networkClients(inside, gate, bodyLimits);
     const mcp = mcpEndpoint({ ...inside, gate, connect: clients.connect, bodyLimits });
     const { examplePage, webAppEndpoint } = await import('./endpoints/web-app.ts');
-    const webApp = webAppEndpoint(inside, gate, clients);
+    const webApp = webAppEndpoint(inside, gate, clients, bodyLimits);
     const example = options.example && examplePage(() => ({ ...addressesOf(inside.config, own()), origins: new Set(ownOrigins()) }));
     const bus = broker && (await import('./endpoints/bus.ts')).busEndpoint(broker, gate);
     const endpoints = endpointTable({ gate, clients, bodyLimits, mcp, webApp, example, bus, telemetry: inside.telemetry });

@@ -9,7 +9,7 @@ import type { Principal } from '../../../attach/state.ts';
 import { type Addresses, refuseForeign } from '../../../listener/access.ts';
 import type { Gate } from '../../../listener/gate.ts';
 import type { Endpoint } from '../../../listener/listener.ts';
-import { refuse } from '../../../listener/respond.ts';
+import { type BodyLimits, refuse } from '../../../listener/respond.ts';
 import type { RunningProxy } from '../../../proxy/api.ts';
 import { learnArgs } from '../../../redaction/learn-secrets.ts';
 import { createSessionLog } from '../../../store/sessions/session-store.ts';
@@ -25,7 +25,12 @@ import type { NetworkClients } from '../network-clients.ts';
 import { storedSessions } from '../open-console.ts';
 import { createHost } from '../workspace.ts';
 
-export function webAppEndpoint({ config, stateDir, secrets, owns }: InProcess, gate: Gate, clients: NetworkClients): WebApp {
+export function webAppEndpoint(
+  { config, stateDir, secrets, owns }: InProcess,
+  gate: Gate,
+  clients: NetworkClients,
+  bodyLimits: (principal: string) => BodyLimits,
+): WebApp {
   const { agents, defaultAgent, secretVariables, sandbox, webApp, network } = config;
   const rows = storedSessions(
     stateDir,
@@ -79,7 +84,7 @@ export function webAppEndpoint({ config, stateDir, secrets, owns }: InProcess, g
       version: VERSION,
     };
   }
-  return createWebApp({ gate, maxFrameBytes: config.limits.maxFrameBytes, graceMs: network.detachGraceMs, forPrincipal });
+  return createWebApp({ gate, maxFrameBytes: config.limits.maxFrameBytes, bodyLimits, graceMs: network.detachGraceMs, forPrincipal });
 }
 
 /** The proxy answers `initialize` also for an agent that does not start. */

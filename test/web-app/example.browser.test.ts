@@ -25,6 +25,7 @@ test('the example page connects with a token, shows turns, asks for permission, 
       const toolCall = { toolCallId: 't', title: 'Sweep <b>the</b> floor', kind: 'other' };
       const { result } = await agent.request('session/request_permission', { sessionId: session.id, toolCall, options });
       agent.update(session.id, { sessionUpdate: 'tool_call', ...toolCall, status: 'completed' });
+      agent.update(session.id, { sessionUpdate: 'session_info_update', title: 'A clean floor' });
       agent.sendText(session.id, `answered ${result.outcome.optionId}`);
       return { stopReason: 'end_turn' };
     },
@@ -51,6 +52,7 @@ test('the example page connects with a token, shows turns, asks for permission, 
     await log.getByRole('button', { name: 'Allow it' }).click();
     await log.getByText('answered yes').waitFor();
     expect(await log.getByRole('button').count()).toBe(0);
+    expect(await log.textContent()).toMatch(/\[Sweep <b>the<\/b> floor: completed\]\s+answered yes/);
     await say(page, 'wait');
     await log.getByText('waiting').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();

@@ -1,5 +1,5 @@
 // Policy bundles on hosts as real processes: what a host obeys, what it refuses, and when it accepts no sessions.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, vi } from 'vitest';
 import { subjects } from '../../src/bus/cluster/records.ts';
@@ -52,6 +52,44 @@ const audit = (cluster: Cluster, name: string): Json[] =>
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
+
+test('what is published binds every host; a lower version is refused by the command, and by each host', async ({ stage }) => {
+  const cluster = at(stage);
+  const file = (name: string) => path.join(stage.dir, name);
+  const bundled = (...args: string[]) => cluster.command('policy', 'bundle', ...args);
+  const { stdout } = await bundled('keygen', '--out', file('key.pem'), '--json');
+  const key = JSON.parse(stdout).data.publicKey;
+  const publish = (name: string) => bundled('publish', file(name), '--config', cluster.config());
+  const sign = async (name: string, text: string, version: number) => {
+    writeFileSync(file(`${name}.yaml`), text);
+    const args = ['--key', file('key.pem'), '--out', file(name), '--number', `${version}`, '--max-age', '1h'];
+    expect((await bundled('sign', file(`${name}.yaml`), ...args)).code).toBe(0);
+  };
+  await sign('loose', ALLOWING, 1);
+  await sign('strict', NO_EDITS, 2);
+  expect((await publish('loose')).code).toBe(0);
+  const config = { bus: { ...cluster.bus, policy: { key } }, policy: { version: 1, default: 'allow' }, workspace: 'serve-missing' };
+  const hosts = await Promise.all(['one', 'two'].map((name) => cluster.host(name, { args: ['--label', `at=${name}`], config })));
+  const route = (name: string) => ({ config: { routes: [{ cwd: '/**', agent: 'demo', labels: { at: name } }] }, home: `edge-${name}` });
+  const clients = await Promise.all(hosts.map(({ name }) => cluster.edge(route(name))));
+  for (const client of clients) {
+    expect(await mayEdit(client, stage)).toBe(true);
+    rmSync(path.join(stage.cwd, 'notes.txt'));
+  }
+  expect((await publish('strict')).code).toBe(0);
+  await Promise.all(hosts.map((host) => host.says('policy bundle 2 is in force')));
+  for (const client of clients) expect(await mayEdit(client, stage)).toBe(false);
+  const lower = await publish('loose');
+  expect([lower.code, lower.stderr]).toEqual([1, expect.stringContaining('the bus has bundle 2, and versions only rise')]);
+  await put(cluster, readFileSync(file('loose'), 'utf8')); // around the command
+  await Promise.all(hosts.map((host) => host.says('policy bundle 1 is older than bundle 2')));
+  for (const [k, client] of clients.entries()) {
+    expect(await mayEdit(client, stage)).toBe(false);
+    const denied = audit(cluster, hosts[k]?.name ?? '').filter(({ verdict }) => verdict === 'deny');
+    expect(denied.map((line) => line.bundle)).toEqual([2, 2]);
+    await client.close();
+  }
+});
 
 describe('a host that pins a key', () => {
   test('obeys the bundle above its own policy, and names its version', async ({ stage }) => {

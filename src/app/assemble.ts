@@ -11,7 +11,7 @@ import type { Redactor, Secrets } from '../redaction/redact.ts';
 import { isSecretName } from '../redaction/secret-names.ts';
 import { createCapabilityCache } from '../store/capability-cache.ts';
 import type { Level } from '../store/defaults.ts';
-import { createSessionLog, type SessionRecord } from '../store/sessions/session-store.ts';
+import { createSessionStore, type SessionRecord } from '../store/sessions/session-store.ts';
 import { mayExport } from '../telemetry/config.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { Scanner } from '../wire/scanner/scanner.ts';
@@ -113,7 +113,7 @@ export async function assemble(assembly: Assembly): Promise<Assembled> {
     events,
     enforcement: (onDecision) => policy?.enforcement(onDecision),
     prepared: (spec) => policy?.prepared(spec) ?? spec,
-    log: createSessionLog(stateDir, onProblem),
+    log: createSessionStore(stateDir, onProblem),
     cache,
     scanner: assembly.scanner ?? new Scanner(),
     toolAttachments: toolAttachmentsOf(config, stateDir, cache, onProblem, notify, {

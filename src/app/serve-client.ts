@@ -15,7 +15,7 @@ import type { HostToolsOptions } from '../proxy/tools/session-tools.ts';
 import type { Redactor, Secrets } from '../redaction/redact.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
 import type { Side } from '../store/frame-log/frame-lines.ts';
-import { ownSessions, type SessionLog } from '../store/sessions/session-store.ts';
+import { ownSessions, type SessionStore } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { ConnectionState, Telemetry } from '../telemetry/telemetry.ts';
 import type { Sink, Source } from '../wire/byte-stream.ts';
@@ -44,7 +44,7 @@ export type Shared = {
   readonly enforcement: (onDecision: Listener['onDecision']) => CreateEnforcement | undefined;
   /** The settings an agent starts with under the policy. */
   readonly prepared: (spec: AgentSpec) => AgentSpec;
-  readonly log: SessionLog;
+  readonly log: SessionStore;
   readonly cache: CapabilityCache;
   readonly scanner: Scanner;
   readonly toolAttachments: HostToolsOptions | undefined;

@@ -9,7 +9,7 @@ import { idTextOf, sessionIdOf, stringIn } from '../wire/scanner/large-frame.ts'
 import { forward, noteServers, refuse, resultOf } from './calls.ts';
 import { isLesser, lacks, withoutBooleans } from './degrade.ts';
 import { forget, waitForClient } from './detach.ts';
-import { askAgain, isController } from './questions.ts';
+import { askAgain, isController } from './open-requests.ts';
 import { createSessionLog } from './session-log.ts';
 import { notifyAware, showLog } from './show.ts';
 import type { AttachedClient, Hub, LiveSession, SharedProxy } from './state.ts';

@@ -1,7 +1,7 @@
 // Requests of clients on their way through a proxy, and what their frames say.
 import type { ProxyError } from '../errors.ts';
 import { errorLine } from '../proxy/json-rpc-lines.ts';
-import { canonicalId } from '../router/request-ledger.ts';
+import { canonicalId } from '../router/pending-ids.ts';
 import { type Frame, type Span, textOf } from '../wire/frame.ts';
 import { elements, memberAt, stringAt } from '../wire/json-path.ts';
 import { idTextOf } from '../wire/scanner/large-frame.ts';

@@ -1,6 +1,6 @@
 // A client leaves a session. The session waits for the next one, then ends.
 import { requestLine } from '../proxy/json-rpc-lines.ts';
-import { cancelQuestions, withdrawFrom } from './questions.ts';
+import { cancelQuestions, withdrawFrom } from './open-requests.ts';
 import { notifyAware } from './show.ts';
 import { type AttachedClient, type Hub, keyOf, type LiveSession, type SharedProxy } from './state.ts';
 

@@ -3,7 +3,7 @@ import { OPENS_SESSION } from '../acp/methods.ts';
 import { META_KEY } from '../acp/shapes.ts';
 import { failure } from '../errors.ts';
 import { resultLine } from '../proxy/json-rpc-lines.ts';
-import { canonicalId } from '../router/request-ledger.ts';
+import { canonicalId } from '../router/pending-ids.ts';
 import { type Frame, detach as ownCopy, type Span, textOf } from '../wire/frame.ts';
 import { elements, memberAt } from '../wire/json-path.ts';
 import { idTextOf, sessionIdOf, stringIn } from '../wire/scanner/large-frame.ts';
@@ -12,7 +12,7 @@ import { addSession, attachHere, confirm, openSession, waitFor } from './attach.
 import { forward, modeChanged, noteServers, refuse, resultOf } from './calls.ts';
 import { detach, forget, waitForClient } from './detach.ts';
 import { initialize, isInitializing } from './initialize.ts';
-import { answered, cancelQuestions, isController } from './questions.ts';
+import { answered, cancelQuestions, isController } from './open-requests.ts';
 import { notifyAware, showUpdate } from './show.ts';
 import type { AttachedClient, Call, Hub, LiveSession, SharedProxy } from './state.ts';
 

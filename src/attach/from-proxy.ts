@@ -2,7 +2,7 @@
 
 import { resultLine } from '../proxy/json-rpc-lines.ts';
 import { isNeverActedOn, kindActedOn } from '../proxy/turns/session-update.ts';
-import { canonicalId } from '../router/request-ledger.ts';
+import { canonicalId } from '../router/pending-ids.ts';
 import { type Frame, type Span, textOf } from '../wire/frame.ts';
 import { memberAt, stringAt } from '../wire/json-path.ts';
 import type { FrameBatch } from '../wire/scanner/frame-batch.ts';
@@ -12,7 +12,7 @@ import { confirm } from './attach.ts';
 import { modeChanged, resultOf } from './calls.ts';
 import { lacks, withoutBooleans } from './degrade.ts';
 import { forget, releaseIfIdle } from './detach.ts';
-import { ask, isController, withdrawn } from './questions.ts';
+import { ask, isController, withdrawn } from './open-requests.ts';
 import { show, showBatch } from './show.ts';
 import { type AttachedClient, type Call, type Hub, keyOf, type LiveSession, type SharedProxy } from './state.ts';
 

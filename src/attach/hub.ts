@@ -10,7 +10,7 @@ import type { Refusal } from '../wire/scanner/strict-parse.ts';
 import { detach, detachAll, endSession, releaseIfIdle } from './detach.ts';
 import { findSession, fromClient, promptBegan, promptsOf } from './from-client.ts';
 import { batchFromProxy, fromProxy, proxyEnded } from './from-proxy.ts';
-import { clientGone, findAsked, serves } from './questions.ts';
+import { clientGone, findAsked, serves } from './open-requests.ts';
 import {
   type AttachedClient,
   type ClientPort,

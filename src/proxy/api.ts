@@ -8,7 +8,7 @@ import type { TerminalRequest } from '../policy/actions/surfaces.ts';
 import type { Review } from '../review/review.ts';
 import type { WhileRunning } from '../router/while-running.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
-import type { SessionLog } from '../store/sessions/session-store.ts';
+import type { SessionStore } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { Activity } from '../telemetry/activity.ts';
 import type { Transport } from '../transports/transport.ts';
@@ -47,7 +47,7 @@ export type ProxyOptions = {
   /** Whether an agent works on a layer over the project. */
   readonly isReviewed?: ((spec: AgentSpec) => boolean) | undefined;
   readonly review?: Review | undefined;
-  readonly log: SessionLog;
+  readonly log: SessionStore;
   readonly cache: CapabilityCache;
   readonly clock: Clock;
   readonly version: string;

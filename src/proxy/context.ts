@@ -2,7 +2,7 @@
 // `counters` and `lastFrame` are written.
 import type { Review } from '../review/review.ts';
 import type { CapabilityCache } from '../store/capability-cache.ts';
-import type { SessionLog } from '../store/sessions/session-store.ts';
+import type { SessionStore } from '../store/sessions/session-store.ts';
 import type { TranscriptSource } from '../store/transcripts/transcript-source.ts';
 import type { Activity } from '../telemetry/activity.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -25,7 +25,7 @@ export type Context = {
   readonly report: (text: string, level?: 'debug') => void;
   /** The proxy cancels the turns of a session because its agent is silent. */
   readonly onStallCancel: (sessionId: string) => void;
-  readonly log: SessionLog;
+  readonly log: SessionStore;
   /** Undefined when transcripts are off. */
   readonly transcripts: TranscriptSource | undefined;
   readonly cache: CapabilityCache;

@@ -34,14 +34,14 @@ export type InstallRecord = {
   readonly previous: Installed | undefined;
 };
 
-export type Records = {
+export type InstallRecords = {
   all(): readonly InstallRecord[];
   find(name: string): InstallRecord | undefined;
   save(record: InstallRecord): void;
   remove(name: string): void;
 };
 
-export function createRecords(stateDir: string): Records {
+export function createInstallRecords(stateDir: string): InstallRecords {
   const dir = path.join(stateDir, 'agents', 'installed');
   const fileOf = (name: string) => path.join(dir, `${name}.json`);
 

@@ -1,4 +1,4 @@
-// The schema of the configuration key `telemetry`; settings.ts applies the defaults and the OTEL_* variables.
+// The schema of the configuration key `telemetry`; config.ts applies the defaults, settings.ts the OTEL_* variables.
 import * as z from 'zod';
 
 export const telemetryOptions = z

@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { isOffered } from '../acp/shapes.ts';
 import { type Client, createClient } from '../client/client.ts';
 import { fields, type JsonObject } from '../json-object.ts';
-import type { Questions } from './questions.ts';
+import type { Questions } from './open-requests.ts';
 
 export type Verdict = { readonly allow: true; readonly evaluatedPath?: string } | { readonly allow: false; readonly reason: string };
 export type Command = {

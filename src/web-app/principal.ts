@@ -6,7 +6,7 @@ import type { TerminalNews } from '../workspace/terminal.ts';
 import { type AgentLink, linkAgent, type ProxyLink } from './agent-link.ts';
 import { type AgentChoices, type Chosen, chooseAgent } from './choose-agent.ts';
 import type { Broadcast, ResponseFrame } from './frames.ts';
-import { createQuestions, type Questions } from './questions.ts';
+import { createQuestions, type Questions } from './open-requests.ts';
 import { refusals } from './refusal.ts';
 import { createSessions, type Sessions, type StoredSession } from './sessions.ts';
 import { createTerminalLog, type TerminalLog } from './terminals.ts';

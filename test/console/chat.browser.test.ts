@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { createSessionLog } from '../../src/store/sessions/session-store.ts';
+import { createSessionStore } from '../../src/store/sessions/session-store.ts';
 import type { Json } from '../e2e/peer.ts';
 import { ALL_CAPABILITIES } from '../e2e/scripted-agent.ts';
 import { visit } from './visit.ts';
@@ -157,7 +157,7 @@ describe('a session in the browser', () => {
     const its = { id: 'elsewhere', cwd: here.serving.project, model: 'm', mode: 'code', title: 'of before', updatedAt: '' };
     here.serving.mime.sessions.set(its.id, its);
     const about = { agent: 'mime', cwd: here.serving.project, at: new Date().toISOString(), additionalDirectories: [gone, kept] };
-    createSessionLog(path.join(here.serving.root, 'state'), (error) => {
+    createSessionStore(path.join(here.serving.root, 'state'), (error) => {
       throw error;
     }).append({ sessionId: 'elsewhere', nativeId: 'elsewhere', ...about });
     announces('abroad', () => ({ type: 'diff', path: path.join(kept, 'e.txt'), oldText: null, newText: 'there\n' }));

@@ -2,7 +2,7 @@
 import { appendFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, vi } from 'vitest';
-import { createSessionLog } from '../../src/store/sessions/session-store.ts';
+import { createSessionStore } from '../../src/store/sessions/session-store.ts';
 import { type Client, choosing, type Json, open, prompt, Refusal, type ScriptedAgent, type Stage, testAtOnce as test } from './harness.ts';
 import { ALL_CAPABILITIES } from './scripted-agent.ts';
 
@@ -78,7 +78,7 @@ describe('after a SIGKILL', () => {
     expect(client.agentText(id)).toBe('replay of s1 by right');
     const { id: another } = await open(client, stage.cwd, 'left');
     await client.close();
-    const known = createSessionLog(stage.state, (error) => expect.unreachable(String(error))).records();
+    const known = createSessionStore(stage.state, (error) => expect.unreachable(String(error))).records();
     expect([known.size, known.get('old-0')?.created, known.get('old-49')?.at, known.has(another)]).toEqual([52, '0', '499', true]);
   });
 

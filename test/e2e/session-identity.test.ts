@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, vi } from 'vitest';
-import { createSessionLog, type SessionRecord } from '../../src/store/sessions/session-store.ts';
+import { createSessionStore, type SessionRecord } from '../../src/store/sessions/session-store.ts';
 import { readStats } from '../../src/store/transcripts/session-stats.ts';
 import { readTranscript, transcriptsDir } from '../../src/store/transcripts/transcript-files.ts';
 import { connectSocket, createToken, runCommand, startDaemon } from './daemon.ts';
@@ -14,7 +14,7 @@ const numbering = (name: string) => ({ [name]: fixture('numbers-sessions', name)
 function listed(stage: Stage): (SessionRecord & { readonly turns: number })[] {
   const stats = readStats(transcriptsDir(stage.state));
   const records = [
-    ...createSessionLog(stage.state, () => {})
+    ...createSessionStore(stage.state, () => {})
       .records()
       .values(),
   ];

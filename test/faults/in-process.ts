@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../src/proxy/context.ts';
 import type { CreateEnforcement } from '../../src/proxy/enforcement/enforcement.ts';
 import { startProxy } from '../../src/proxy/proxy.ts';
 import type { HostToolsOptions } from '../../src/proxy/tools/session-tools.ts';
-import type { SessionLog } from '../../src/store/sessions/session-store.ts';
+import type { SessionStore } from '../../src/store/sessions/session-store.ts';
 import type { Exit, Transport } from '../../src/transports/transport.ts';
 import { Scanner } from '../../src/wire/scanner/scanner.ts';
 import type { Workspace } from '../../src/workspace/workspace.ts';
@@ -55,13 +55,13 @@ export type Setup = {
   readonly workspace?: Workspace;
   readonly toolAttachments?: HostToolsOptions;
   readonly enforcement?: CreateEnforcement;
-  readonly log?: SessionLog;
+  readonly log?: SessionStore;
   readonly onStateChange?: () => void;
   /** The client's output stream, for a test that ends it. */
   readonly fromClient?: PassThrough;
 };
 
-const NO_LOG: SessionLog = {
+const NO_LOG: SessionStore = {
   ...{ append: () => {}, claim: () => true, isUsed: () => false },
   ...{ records: () => new Map(), isHidden: () => false, wasHiddenLately: () => false },
 };

@@ -7,7 +7,7 @@ import type { McpTransport, SeenTransports } from '../../src/mcp/server/inject-s
 import { ToolServer, type ToolServerDeps } from '../../src/mcp/server/tool-server.ts';
 import { sessionInfoTool } from '../../src/mcp/tools/ask-user.ts';
 import { createCapabilityCache } from '../../src/store/capability-cache.ts';
-import { createSessionLog, type SessionLog, type SessionRecord } from '../../src/store/sessions/session-store.ts';
+import { createSessionStore, type SessionRecord, type SessionStore } from '../../src/store/sessions/session-store.ts';
 import { hello, type Json, type Peer, prompt } from '../e2e/harness.ts';
 import { connectInProcess, createActor, createStillClock } from '../faults/in-process.ts';
 
@@ -19,7 +19,7 @@ afterEach(async () => {
 async function start(
   options: { mcp_transport?: 'stdio' } = {},
   seen: Record<string, SeenTransports[McpTransport]> = {},
-  log?: SessionLog,
+  log?: SessionStore,
   agentCapabilities: Json = { mcpCapabilities: { acp: true } },
 ) {
   const clock = createStillClock();
@@ -132,12 +132,12 @@ test('an agent that connects in time is not reported, and the transport is cache
 test('an agent that lists its tools does not restore a session that was deleted in the meantime', async () => {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-deleted-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  const log = createSessionLog(dir, (error) => expect.unreachable(String(error)));
+  const log = createSessionStore(dir, (error) => expect.unreachable(String(error)));
   const { agent, open, seen } = await start({}, {}, log);
   const id = await open();
   const kept = log.records().get(id);
   expect(kept).toMatchObject({ tools: { transport: 'acp', state: 'offered' } });
-  createSessionLog(dir, () => {}).append({ ...(kept as SessionRecord), isGone: true }); // as `sessions delete` does in another process
+  createSessionStore(dir, () => {}).append({ ...(kept as SessionRecord), isGone: true }); // as `sessions delete` does in another process
   await listTools(agent);
   expect([...log.records()]).toEqual([]);
   expect(seen).toEqual({ acp: 'connected' });

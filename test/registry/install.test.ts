@@ -18,7 +18,7 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type InstallOptions, install } from '../../src/registry/install.ts';
 import { type Plan, planInstall } from '../../src/registry/plan.ts';
-import { createRecords, type Installed } from '../../src/registry/records.ts';
+import { createInstallRecords, type Installed } from '../../src/registry/records.ts';
 import { readIndex } from '../../src/registry/schema.ts';
 import { createStore } from '../../src/registry/store.ts';
 import { removeDirectory } from '../remove-directory.ts';
@@ -265,7 +265,7 @@ test('a package manager that fails or is missing: the error says so, and nothing
 
 test('a record is kept for each agent; a damaged one, which could name any folder, does not count', () => {
   const dir = state();
-  const records = createRecords(dir);
+  const records = createInstallRecords(dir);
   const plan = planOf({ npx: { package: 'one' } });
   const current: Installed = {
     plan,

@@ -1,6 +1,6 @@
 // Request ids: equal in meaning, kept as written.
 import { describe, expect, test } from 'vitest';
-import { canonicalId } from '../../src/router/request-ledger.ts';
+import { canonicalId } from '../../src/router/pending-ids.ts';
 import fc from '../generated.ts';
 
 const anyText = fc.string({ unit: fc.nat({ max: 0xd7ff }).map((code) => String.fromCodePoint(code)) });

@@ -1,8 +1,8 @@
 // The proxy's stores, in memory.
 import type { CapabilityCache } from '../../src/store/capability-cache.ts';
-import type { SessionLog, SessionRecord } from '../../src/store/sessions/session-store.ts';
+import type { SessionRecord, SessionStore } from '../../src/store/sessions/session-store.ts';
 
-export function createMemoryLog(): SessionLog {
+export function createMemoryLog(): SessionStore {
   const records = new Map<string, SessionRecord>();
   const hidden = new Set<string>();
   const used = new Set<string>();

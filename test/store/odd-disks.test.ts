@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { compactSessionLog } from '../../src/store/sessions/compact.ts';
-import { createSessionLog } from '../../src/store/sessions/session-store.ts';
+import { createSessionStore } from '../../src/store/sessions/session-store.ts';
 import { appendStats, compactStats, readStats, removeStats } from '../../src/store/transcripts/session-stats.ts';
 import { newStateDir, noProblem } from './state.ts';
 
@@ -51,14 +51,14 @@ const idsIn = (file: string) => Array.from(readFileSync(file, 'utf8').matchAll(/
 test('each line is written once if the inode number of a path differs from that of the open file', () => {
   const { dir, file } = plant('s-0');
   disk.numbersByName = true;
-  createSessionLog(dir, noProblem).append(line('s-1'));
+  createSessionStore(dir, noProblem).append(line('s-1'));
   expect(idsIn(file)).toEqual(['s-0', 's-1']);
 });
 
 test.each([true, false])('a line written just before the file is replaced is carried over (hard links: %s)', async (hasLinks) => {
   const { dir, file } = plant('s-0', 's-0', 's-0', 's-0');
   disk.hasLinks = hasLinks;
-  disk.beforeRename = () => createSessionLog(dir, noProblem).append(line('meanwhile'));
+  disk.beforeRename = () => createSessionStore(dir, noProblem).append(line('meanwhile'));
   expect(await compactSessionLog(dir, 0)).toBe(true);
   expect(idsIn(file)).toEqual(['s-0', 'meanwhile']);
   expect(readdirSync(dir)).toEqual(['sessions.jsonl']);
@@ -67,7 +67,7 @@ test.each([true, false])('a line written just before the file is replaced is car
 test('a line that does not fit on a full disk stays in the old file until there is room', async () => {
   const { dir, file } = plant('s-0', 's-0', 's-0', 's-0');
   disk.beforeRename = () => {
-    createSessionLog(dir, noProblem).append(line('meanwhile'));
+    createSessionStore(dir, noProblem).append(line('meanwhile'));
     disk.isFull = true;
   };
   await expect(compactSessionLog(dir, 0)).rejects.toThrow('ENOSPC');

@@ -6,7 +6,7 @@ import { isOurProxy } from '../../agents/recursion.ts';
 import { bundledCatalogue } from '../../app/package-files.ts';
 import { describePlan } from '../../registry/describe.ts';
 import { isLocalRegistry, type Plan, planInstall, type Source } from '../../registry/plan.ts';
-import { createRecords, type Installed } from '../../registry/records.ts';
+import { createInstallRecords, type Installed } from '../../registry/records.ts';
 import { createStore } from '../../registry/store.ts';
 import { withProperty } from '../../setup/edit-jsonc.ts';
 import { findProgram } from '../../setup/find-program.ts';
@@ -77,7 +77,7 @@ async function installAndWrite(
   flags: AddFlags,
 ): Promise<number> {
   const { stateDir } = here();
-  const [records, store] = [createRecords(stateDir), createStore(stateDir)];
+  const [records, store] = [createInstallRecords(stateDir), createStore(stateDir)];
   const record = records.find(name);
   const present = record && describePlan(record.current.plan) === describePlan(plan) ? record.current : undefined;
   const isWhole = present !== undefined && (await store.changes(present.folder)).length === 0;

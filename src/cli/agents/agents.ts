@@ -8,7 +8,7 @@ import { agentOf } from '../../proxy/agents/agent-pool.ts';
 import { shownLevel } from '../../sandbox/settings.ts';
 import { hideArgs } from '../../setup/hide-secrets.ts';
 import { type SessionRecord, toolsText } from '../../store/sessions/session-records.ts';
-import { createSessionLog } from '../../store/sessions/session-store.ts';
+import { createSessionStore } from '../../store/sessions/session-store.ts';
 import { sandboxHere } from '../doctor/sandbox-here.ts';
 import { printJson, printTable } from '../output.ts';
 import { type ConfigFlags, resolveConfig } from '../resolve-config.ts';
@@ -34,7 +34,7 @@ export async function listAgents(flags: AgentsFlags): Promise<number> {
   const { redact } = await secretsOf(config);
   const running = readRunningRecords(stateDir).flatMap(({ record }) => (record && isRunning(record.owner) ? [record] : []));
   const sessions = [
-    ...createSessionLog(stateDir, () => {})
+    ...createSessionStore(stateDir, () => {})
       .records()
       .values(),
   ];

@@ -1,7 +1,7 @@
 // Entries of the configuration for agents of the catalogue, as this machine starts them.
 import type { CatalogueAgent } from '../../agents/catalogue.ts';
 import { bundledCatalogue, isSingleExecutable } from '../../app/package-files.ts';
-import { createRecords } from '../../registry/records.ts';
+import { createInstallRecords } from '../../registry/records.ts';
 import { findProgram } from '../../setup/find-program.ts';
 import { looksSecret } from '../../setup/hide-secrets.ts';
 import { type Here, resolveStart } from '../../setup/start-command.ts';
@@ -50,7 +50,7 @@ export function here(): Here & { readonly stateDir: string } {
 /** The same, with the agents that switchboard has installed itself. */
 export function hereWithInstalled(): Here {
   const installed = new Map(
-    createRecords(here().stateDir)
+    createInstallRecords(here().stateDir)
       .all()
       .map(({ id, current }) => [id, startOf(current)] as const),
   );

@@ -1,6 +1,6 @@
 // `switchboard agents remove`: from the configuration, and what was installed for it from the disk.
 import { didYouMean } from '../../policy/format/nearest.ts';
-import { createRecords } from '../../registry/records.ts';
+import { createInstallRecords } from '../../registry/records.ts';
 import { createStore } from '../../registry/store.ts';
 import { withoutProperty } from '../../setup/edit-jsonc.ts';
 import { isOurNote } from '../../setup/new-config.ts';
@@ -15,7 +15,7 @@ import { removeUnused } from './registry/installed-entry.ts';
 
 export async function removeAgent(name: string, flags: ConfigFlags & ChangeFlags): Promise<number> {
   const { stateDir } = here();
-  const records = createRecords(stateDir);
+  const records = createInstallRecords(stateDir);
   const record = records.find(name);
   const config = await openUserConfig(flags);
   const names = Object.keys(config.agents);

@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../../config/load.ts';
 import { fields } from '../../json-object.ts';
 import { isOlder } from '../../registry/describe.ts';
 import { createIndexCache, type Index } from '../../registry/index-cache.ts';
-import { createRecords, type InstallRecord } from '../../registry/records.ts';
+import { createInstallRecords, type InstallRecord } from '../../registry/records.ts';
 import { createStore, type Store } from '../../registry/store.ts';
 import { PUBLIC_REGISTRY } from '../agents/registry/open-registry.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const OLD_DAYS = 30;
 
 export async function checkInstalled({ config, documents }: LoadedConfig, stateDir: string): Promise<Finding[]> {
-  const records = createRecords(stateDir).all();
+  const records = createInstallRecords(stateDir).all();
   if (records.length === 0) return [];
   const store = createStore(stateDir);
   const url = documents.map(({ value }) => fields(fields(value).registry).url).findLast((one) => typeof one === 'string');

@@ -4,7 +4,7 @@ import { isRunning, readRunningRecords } from '../../agents/running-record.ts';
 import { errorCode } from '../../config/watch-files.ts';
 import { withoutControls } from '../../control-characters.ts';
 import { nearestOf } from '../../policy/format/nearest.ts';
-import { createSessionLog, type SessionRecord } from '../../store/sessions/session-store.ts';
+import { createSessionStore, type SessionRecord } from '../../store/sessions/session-store.ts';
 import { readStats, removeStats, type SessionStats } from '../../store/transcripts/session-stats.ts';
 import { readTranscript, removeTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 import type { TranscriptRecord } from '../../store/transcripts/transcript-record.ts';
@@ -127,7 +127,7 @@ export async function deleteSession(id: string): Promise<number> {
 
 /** Returns the session record, if there was one. Throws if we know nothing about the session. */
 export function forgetSession(stateDir: string, id: string): SessionRecord | undefined {
-  const log = createSessionLog(stateDir, onProblem(stateDir));
+  const log = createSessionStore(stateDir, onProblem(stateDir));
   const record = log.records().get(id);
   const wasThere = removeTranscript(transcriptsDir(stateDir), id);
   if (!record && !wasThere) throw unknown(id);
@@ -171,7 +171,7 @@ export const recentSessions = (): readonly string[] => wanted(allSessions(), {})
 
 function allSessions(): Listed[] {
   const { stateDir } = surroundings({});
-  const records = createSessionLog(stateDir, onProblem(stateDir)).records();
+  const records = createSessionStore(stateDir, onProblem(stateDir)).records();
   const stats = readStats(transcriptsDir(stateDir));
   return [...records.values()].map((record) => listed(record, stats.get(record.sessionId)));
 }

@@ -52,13 +52,13 @@ export async function askPerson(terminal: Terminal, paint: Paint, request: Descr
 
 /** Without a policy, too, the user reads first that a title is not what the request does. */
 export async function titleOf(params: unknown, title: string): Promise<string> {
-  const [{ permissionAction }, { questionOf }] = await Promise.all([
+  const [{ permissionAction }, { shownTitleOf }] = await Promise.all([
     import('../../policy/actions/permission.ts'),
-    import('../../policy/actions/question.ts'),
+    import('../../policy/actions/shown-title.ts'),
   ]);
   const action = permissionAction({ agent: '', cwd: process.cwd(), home: os.homedir() }, params);
-  const question = questionOf(action, fields(fields(params).toolCall));
-  return question?.isContradicted ? question.title : title;
+  const shown = shownTitleOf(action, fields(fields(params).toolCall));
+  return shown?.isContradicted ? shown.title : title;
 }
 
 /** Lines of a diff in colour. */

@@ -8,7 +8,7 @@ import { ClientError } from '../../client/client-error.ts';
 import { errorCode } from '../../config/watch-files.ts';
 import { fields, list } from '../../json-object.ts';
 import { nearestOf } from '../../policy/format/nearest.ts';
-import { createSessionLog } from '../../store/sessions/session-store.ts';
+import { createSessionStore } from '../../store/sessions/session-store.ts';
 import { readTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 import { CommandFailure } from '../failure.ts';
 import { toWords } from '../records/render-transcript.ts';
@@ -43,7 +43,7 @@ export function sessionToResume(id: string, agent: string | undefined): { readon
   if (id !== 'latest')
     return {
       sessionId: id,
-      agent: createSessionLog(stateDir(), () => {})
+      agent: createSessionStore(stateDir(), () => {})
         .records()
         .get(id)?.agent,
     };
@@ -99,7 +99,7 @@ function transcriptOf(sessionId: string, agent: string): string {
   const transcript = readTranscript(transcriptsDir(stateDir()), sessionId);
   const isKnown =
     transcript !== undefined ||
-    createSessionLog(stateDir(), () => {})
+    createSessionStore(stateDir(), () => {})
       .records()
       .has(sessionId);
   if (!isKnown) throw unknownSession(sessionId);

@@ -8,7 +8,7 @@ import { type Client, createClient } from '../../client/client.ts';
 import { describePermission } from '../../client/describe-permission.ts';
 import { fields } from '../../json-object.ts';
 import { createLiveCleaner } from '../../redaction/redact-stream.ts';
-import { createSessionLog } from '../../store/sessions/session-store.ts';
+import { createSessionStore } from '../../store/sessions/session-store.ts';
 import { CommandFailure } from '../failure.ts';
 import { type InProcessProxy, startInProcessProxy } from '../in-process-proxy.ts';
 import { onInterrupts } from '../interrupts.ts';
@@ -240,7 +240,7 @@ async function promptSession(client: Client, turns: Turns, opened: Opened, block
 export function discard(client: Client, sessionId: string, sessionCapabilities: unknown): void {
   const canDelete = (sessionCapabilities as { delete?: unknown } | null)?.delete ?? false;
   if (canDelete !== false) client.request('session/delete', { sessionId }).catch(() => {});
-  const log = createSessionLog(surroundings({}).stateDir, () => {});
+  const log = createSessionStore(surroundings({}).stateDir, () => {});
   const record = log.records().get(sessionId);
   if (record) log.append({ ...record, at: new Date().toISOString(), isGone: true });
 }

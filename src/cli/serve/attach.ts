@@ -10,7 +10,7 @@ import type { Config } from '../../config/config.ts';
 import { createFrames, type Frames } from '../../console/state/frames.ts';
 import { makeDirectory } from '../../private-files.ts';
 import type { Secrets } from '../../redaction/redact.ts';
-import { createSessionLog } from '../../store/sessions/session-store.ts';
+import { createSessionStore } from '../../store/sessions/session-store.ts';
 import { readTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { inProcessPair } from '../../transports/in-process.ts';
@@ -58,7 +58,7 @@ export function attachConsole(given: string | true, stateDir: string): Attachmen
     },
     async open({ connection, transcripts }, { config, files, flags, secrets, policy, telemetry, connect }) {
       const file = path.join(stateDir, `console-${process.pid}.html`);
-      const log = createSessionLog(stateDir, () => {});
+      const log = createSessionStore(stateDir, () => {});
       const attached = attachedClient({
         connection,
         watch,

@@ -14,7 +14,7 @@ import { fields } from '../../json-object.ts';
 import type { RunningProxy } from '../../proxy/api.ts';
 import type { Secrets } from '../../redaction/redact.ts';
 import { shownLevel } from '../../sandbox/settings.ts';
-import { createSessionLog, type SessionLog } from '../../store/sessions/session-store.ts';
+import { createSessionStore, type SessionStore } from '../../store/sessions/session-store.ts';
 import { readStats } from '../../store/transcripts/session-stats.ts';
 import { transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
@@ -29,7 +29,7 @@ import { transcriptsOf } from './transcripts.ts';
 import { createHost } from './workspace.ts';
 
 // Stored sessions of earlier and other processes, as rows.
-export function storedSessions(stateDir: string, log: SessionLog): () => readonly SessionRow[] {
+export function storedSessions(stateDir: string, log: SessionStore): () => readonly SessionRow[] {
   const files = [path.join(stateDir, 'sessions.jsonl'), path.join(transcriptsDir(stateDir), 'index.jsonl')];
   let seen = '';
   let rows: readonly SessionRow[] = [];
@@ -105,7 +105,7 @@ export async function openHere({
   const { chartHandlers } = await import('../../console/actions/charts.ts');
   const { waitingChangeHandlers } = await import('../../console/actions/waiting-changes.ts');
   const { settingsHandlers } = await import('../../console/actions/settings.ts');
-  const log = createSessionLog(stateDir, () => {}); // the writer reports problems with the directory
+  const log = createSessionStore(stateDir, () => {}); // the writer reports problems with the directory
   const { createSandbox } = await import('../../app/sandbox.ts');
   const sandbox = createSandbox({ stateDir, ownFiles: () => [], policy: () => policy?.state().policy, report: () => {} });
   const levelOf = (name: string): string | undefined => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { fields } from '../../json-object.ts';
 import { isInside } from '../../native-path.ts';
 import { ToolFailure } from '../server/tool.ts';
-import type { Question, Reply } from './questions.ts';
+import type { Question, Reply } from './open-requests.ts';
 
 /** Asks the client; undefined if it has no roots. */
 export type AskRoots = (question: Question) => Promise<Reply | undefined>;

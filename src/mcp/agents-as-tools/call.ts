@@ -18,7 +18,7 @@ import { fields, type JsonObject } from '../../json-object.ts';
 import { failed } from '../server/call-tool.ts';
 import type { PausedTurns } from '../server/paused-turns.ts';
 import { turnProgressOf } from '../server/progress.ts';
-import { canAsk, formOf, inputRequestOf, NO_REPLY, type Question, type Reply } from './questions.ts';
+import { canAsk, formOf, inputRequestOf, NO_REPLY, type Question, type Reply } from './open-requests.ts';
 import { TOOL_SHAPES, type ToolName, type ToolShape } from './schemas.ts';
 import { TASKS_EXTENSION, type Tasks } from './tasks.ts';
 import type { Call, RunTool } from './tools.ts';

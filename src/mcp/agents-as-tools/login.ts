@@ -4,7 +4,7 @@
 import type { AgentShown } from '../../client/agents-shown.ts';
 import { fields } from '../../json-object.ts';
 import { ToolFailure } from '../server/tool.ts';
-import type { Question, Reply } from './questions.ts';
+import type { Question, Reply } from './open-requests.ts';
 
 const AUTH_REQUIRED = -32000;
 

@@ -9,7 +9,7 @@ import { createPausedTurns } from '../server/paused-turns.ts';
 import type { Agents } from './agents.ts';
 import { ANSWER_MS } from './call.ts';
 import { createKeptTurns } from './kept-turns.ts';
-import { NO_REPLY, type Question, type Reply } from './questions.ts';
+import { NO_REPLY, type Question, type Reply } from './open-requests.ts';
 import { type AgentsServer, createAgentsServer, type ServerDeps } from './server.ts';
 import { taskNotifying, withTaskNotifications } from './task-notifications.ts';
 import { createTasks } from './tasks.ts';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { type CallToolResult, INVALID_PARAMS, type InputRequest, ProtocolError } from '@modelcontextprotocol/server';
 import { fields, type JsonObject } from '../../json-object.ts';
 import { KEPT_MS } from './kept-turns.ts';
-import { inputRequestOf, NO_REPLY, type Question, type Reply } from './questions.ts';
+import { inputRequestOf, NO_REPLY, type Question, type Reply } from './open-requests.ts';
 import type { Call } from './tools.ts';
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';

@@ -9,8 +9,8 @@ import type { Agents, OperationHandlers, TurnHandlers } from './agents.ts';
 import { allowedDirectory } from './allowed-directories.ts';
 import type { KeptTurns } from './kept-turns.ts';
 import { loginFailure } from './login.ts';
+import { chosenOption, elicitationOf, elicitationReply, type Question, type Reply, refusalIn } from './open-requests.ts';
 import { promptBlocks } from './prompt-content.ts';
-import { chosenOption, elicitationOf, elicitationReply, type Question, type Reply, refusalIn } from './questions.ts';
 import type { ToolName } from './schemas.ts';
 import { turnResult } from './turn-result.ts';
 

@@ -21,7 +21,7 @@ const METHOD_NOT_FOUND = -32601;
 /** Limits a server that keeps requesting more input. */
 const MAX_ROUNDS = 8;
 
-export function acpBack(serverId: string, ask: AskClient): Transport {
+export function acpUpstream(serverId: string, ask: AskClient): Transport {
   const open = new Map<RequestId, () => void>();
   /** Requests to the agent on behalf of a server that needs input. */
   const agentRequests = new Map<RequestId, (reply: McpReply) => void>();

@@ -5,9 +5,9 @@ import type { ToolArgs } from '../server/tool.ts';
 import type { HttpHandler } from '../transports/http-listener.ts';
 import { newToken } from '../transports/listeners.ts';
 import type { ClientServer } from './client-server.ts';
-import type { BackDeps } from './upstream.ts';
+import type { UpstreamDeps } from './upstream.ts';
 
-export type BridgeDeps = BackDeps & {
+export type BridgeDeps = UpstreamDeps & {
   /** Decides about a call, once the session is known. */
   mayCall(server: string, tool: string, args: ToolArgs, signal: AbortSignal): Promise<GateVerdict>;
   exposes(server: string, tool: string): boolean;
@@ -35,17 +35,17 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
 
   /** The SDK is loaded when an agent first connects. */
   async function load() {
-    const [{ openBack }, { relay }, { httpSessions }, { statelessHttp: modernFront }, { StdioServerTransport }] = await Promise.all([
+    const [{ openUpstream }, { relay }, { httpSessions }, { statelessHttp: modernHttp }, { StdioServerTransport }] = await Promise.all([
       import('./upstream.ts'),
       import('./relay.ts'),
       import('../server/http-sessions.ts'),
       import('./stateless-http.ts'),
       import('@modelcontextprotocol/server/stdio'),
     ]);
-    const connect = (front: Parameters<typeof relay>[0]) => {
+    const connect = (downstream: Parameters<typeof relay>[0]) => {
       // The request was admitted just before the revocation: start nothing that nobody waits for.
       if (isRevoked) throw new Error('the session has ended');
-      const end = relay(front, openBack(server, deps), {
+      const end = relay(downstream, openUpstream(server, deps), {
         server: server.name,
         ownNames,
         mayCall: (tool, args, signal) => deps.mayCall(server.name, tool, args, signal),
@@ -58,13 +58,13 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
       });
       // Agents reconnect often; do not keep ended connections.
       const forget = self.onRevoke(end);
-      const { onclose } = front;
-      front.onclose = () => {
+      const { onclose } = downstream;
+      downstream.onclose = () => {
         forget();
         onclose?.();
       };
     };
-    return { connect, serve: () => httpSessions(connect, modernFront(server.name, connect)).handle, StdioServerTransport };
+    return { connect, serve: () => httpSessions(connect, modernHttp(server.name, connect)).handle, StdioServerTransport };
   }
 
   /** Loading can fail, with no free descriptor or a replaced package: that costs only this server. */
@@ -92,14 +92,14 @@ export function createBridge(server: ClientServer, deps: BridgeDeps): Bridge {
       void load()
         .then(({ connect, StdioServerTransport }) => {
           if (isRevoked) return void socket.destroy();
-          const front = new StdioServerTransport(socket, socket);
-          connect(front);
-          const { onclose } = front;
-          front.onclose = () => {
+          const downstream = new StdioServerTransport(socket, socket);
+          connect(downstream);
+          const { onclose } = downstream;
+          downstream.onclose = () => {
             onclose?.();
             socket.end(); // the shim exits with it, and the agent sees its server exit
           };
-          socket.on('close', () => void front.close());
+          socket.on('close', () => void downstream.close());
           socket.resume(); // the socket was paused until there was a listener
         })
         .catch((error: unknown) => {

@@ -28,14 +28,14 @@ const METHOD_NOT_FOUND = -32601;
 type Pending = { readonly method: string; readonly progressToken: unknown; readonly taken: AbortController };
 
 /** Returns a function that ends the relay; `onEnding` has been called when it returns. */
-export function relay(front: Transport, back: Transport & { readonly exit?: string | undefined }, deps: RelayDeps): () => void {
+export function relay(downstream: Transport, upstream: Transport & { readonly exit?: string | undefined }, deps: RelayDeps): () => void {
   const pending = new Map<RequestId, Pending>();
   let isOver = false;
 
-  const toFront = (message: JSONRPCMessage, relatedRequestId?: RequestId) =>
-    void front.send(message, relatedRequestId === undefined ? {} : { relatedRequestId }).catch(() => {}); // the agent disconnected, which is reported elsewhere
+  const toDownstream = (message: JSONRPCMessage, relatedRequestId?: RequestId) =>
+    void downstream.send(message, relatedRequestId === undefined ? {} : { relatedRequestId }).catch(() => {}); // the agent disconnected, which is reported elsewhere
   function answer(id: RequestId, body: { result: Record<string, unknown> } | { error: { code: number; message: string } }): void {
-    if (pending.delete(id)) toFront({ jsonrpc: '2.0', id, ...body }, id);
+    if (pending.delete(id)) toDownstream({ jsonrpc: '2.0', id, ...body }, id);
   }
   function over(why: string | undefined): void {
     if (isOver) return;
@@ -46,15 +46,15 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
       const error = { code: SERVER_UNAVAILABLE, message: `The MCP server "${deps.server}" is not available: ${why}` };
       for (const id of [...pending.keys()]) answer(id, { error });
     }
-    void front.close().catch(() => {});
-    deps.onEnding(back.close().catch(() => {}));
+    void downstream.close().catch(() => {});
+    deps.onEnding(upstream.close().catch(() => {}));
   }
 
   async function request(message: JSONRPCRequest): Promise<void> {
     const { id, method, params } = message;
     if (pending.size >= MAX_PENDING || pending.has(id)) {
       const error = { code: SERVER_UNAVAILABLE, message: `There are already ${MAX_PENDING} requests under way, or one with this id` };
-      return toFront({ jsonrpc: '2.0', id, error }, id);
+      return toDownstream({ jsonrpc: '2.0', id, error }, id);
     }
     const taken = new AbortController();
     let sent = message;
@@ -69,7 +69,7 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
       if (tool !== name) sent = { ...message, params: { ...params, name: tool } };
     }
     try {
-      await back.send(sent, { requestSignal: taken.signal });
+      await upstream.send(sent, { requestSignal: taken.signal });
     } catch (error) {
       // A server of the 2025 era may refuse this probe; the client then continues with the handshake.
       const isProbe = method === 'server/discover';
@@ -84,7 +84,7 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
     pending.get(id)?.taken.abort();
     pending.delete(id);
   }
-  function fromFront(message: JSONRPCMessage): void {
+  function fromDownstream(message: JSONRPCMessage): void {
     if ('method' in message && 'id' in message) return void request(message);
     if ('method' in message && message.method === 'notifications/cancelled') {
       const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
@@ -92,17 +92,17 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
     }
     // A request without an id would bypass the policy, and some servers run it anyway.
     if ('method' in message && !message.method.startsWith('notifications/')) return;
-    void back.send(message).catch(() => {});
+    void upstream.send(message).catch(() => {});
   }
-  function fromBack(message: JSONRPCMessage): void {
-    if ('method' in message) return toFront(message, relatedTo(message));
+  function fromUpstream(message: JSONRPCMessage): void {
+    if ('method' in message) return toDownstream(message, relatedTo(message));
     const { id } = message;
     const one = id === undefined ? undefined : pending.get(id);
     if (id === undefined || !one) return;
     pending.delete(id);
-    if (!('result' in message)) return toFront(message, id);
-    if (one.method === 'initialize') back.setProtocolVersion?.(String(message.result.protocolVersion));
-    toFront(one.method === 'tools/list' ? { ...message, result: offered(message.result) } : message, id);
+    if (!('result' in message)) return toDownstream(message, id);
+    if (one.method === 'initialize') upstream.setProtocolVersion?.(String(message.result.protocolVersion));
+    toDownstream(one.method === 'tools/list' ? { ...message, result: offered(message.result) } : message, id);
   }
   /** Over HTTP every message travels in the response to some request. */
   function relatedTo(message: { readonly method: string; readonly params?: Record<string, unknown> | undefined }): RequestId | undefined {
@@ -127,22 +127,22 @@ export function relay(front: Transport, back: Transport & { readonly exit?: stri
 
   /** Messages from the agent before the server is ready. */
   let early: JSONRPCMessage[] | undefined = [];
-  front.onmessage = (message: JSONRPCMessage) => {
-    if (!early) return fromFront(message);
+  downstream.onmessage = (message: JSONRPCMessage) => {
+    if (!early) return fromDownstream(message);
     if (early.length < MAX_PENDING) return void early.push(message);
     if (!('method' in message && 'id' in message)) return;
     const reason = `The MCP server "${deps.server}" has not started yet, and ${MAX_PENDING} messages already wait for it`;
-    toFront({ jsonrpc: '2.0', id: message.id, error: { code: SERVER_UNAVAILABLE, message: reason } }, message.id);
+    toDownstream({ jsonrpc: '2.0', id: message.id, error: { code: SERVER_UNAVAILABLE, message: reason } }, message.id);
   };
-  front.onclose = () => over(undefined);
-  back.onmessage = fromBack;
-  back.onclose = () => over(back.exit ?? 'it has ended');
-  void front.start();
-  back.start().then(
+  downstream.onclose = () => over(undefined);
+  upstream.onmessage = fromUpstream;
+  upstream.onclose = () => over(upstream.exit ?? 'it has ended');
+  void downstream.start();
+  upstream.start().then(
     () => {
       const waiting = early ?? [];
       early = undefined;
-      for (const message of waiting) fromFront(message);
+      for (const message of waiting) fromDownstream(message);
     },
     (error: unknown) => {
       for (const message of early ?? [])

@@ -23,13 +23,13 @@ type Params = Readonly<Record<string, unknown>>;
 type Behind = { readonly client: Client; readonly forwarder: Forwarder };
 
 /** Serves requests without a connection. `connect` opens the one connection to the server. */
-export function statelessHttp(server: string, connect: (front: Transport) => void): HttpHandler {
+export function statelessHttp(server: string, connect: (downstream: Transport) => void): HttpHandler {
   const resources = createResourceWatch();
   let behind: Promise<Behind> | undefined;
 
   async function open(capabilities: Params): Promise<Behind> {
-    const [ours, front] = InMemoryTransport.createLinkedPair();
-    connect(front);
+    const [ours, downstream] = InMemoryTransport.createLinkedPair();
+    connect(downstream);
     // A server of the 2026 era gets the agent's requests as they are; any other one is connected to in the 2025 era.
     const client = new Client({ name: 'acp-switchboard', version: '1' }, { capabilities, versionNegotiation: { mode: 'auto' } });
     client.onclose = () => {

@@ -9,9 +9,9 @@ import { isTameAssignment } from './environment.ts';
 import { createWorkBudget, MAX_LINE_CHARACTERS, MOST, type WorkBudget } from './line-limits.ts';
 import { crudeCommands, hasInvisible, hasLiveCharacter, hasLiveComment } from './line-text.ts';
 import { actionPath, effectOperands, hostsOf, operandsOf } from './operands.ts';
-import { STATE_BUILTINS } from './programs.ts';
 import { unwrap } from './unwrap.ts';
 import { readWord } from './words.ts';
+import { STATE_BUILTINS } from './wrappers.ts';
 
 export type Analysis = { readonly commands: readonly Command[]; readonly opaque: readonly string[]; readonly isUnreadable: boolean };
 

@@ -2,7 +2,7 @@
 import type { Access, Evidence, Operand, Place } from '../actions/action.ts';
 import { hostOf, resolvePath } from '../paths/path.ts';
 import type { Effect, FileEffect, FileEffectKind, Meaning } from './effect.ts';
-import { GIT_READERS, NOT_FILES, READERS } from './programs.ts';
+import { GIT_READERS, NOT_FILES, READERS } from './wrappers.ts';
 
 const ACCESS: Readonly<Record<FileEffectKind, Access>> = {
   read: 'read',

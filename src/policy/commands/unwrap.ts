@@ -1,7 +1,7 @@
 // The commands that a command starts: the argv after `sudo`, the script of `sh -c`, what `find` executes. For deny and ask rules, and to
 // report code that cannot be read.
 import { programName } from './command-pattern.ts';
-import { type Interpreter, interpreterOf, WRAPPERS, type Wrapper } from './programs.ts';
+import { type Interpreter, interpreterOf, WRAPPERS, type Wrapper } from './wrappers.ts';
 
 export type Inner =
   | { readonly kind: 'words'; readonly argv: readonly string[] }

@@ -2,7 +2,7 @@
 import type { Action, Command } from '../actions/action.ts';
 import { ANY_COMMAND, type CommandPattern, fitsExactly, isFree } from '../commands/command-pattern.ts';
 import { fitByMeaning, fitsLooselyByMeaning } from '../commands/pattern-fit.ts';
-import { interpreterOf } from '../commands/programs.ts';
+import { interpreterOf } from '../commands/wrappers.ts';
 import { isInside } from '../paths/path.ts';
 import { type FilesOf, filesByEffect, type Permits, refusedEffect, refusedRedirect } from './effects-allowed.ts';
 import type { Rule } from './rule.ts';

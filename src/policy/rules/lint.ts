@@ -1,8 +1,8 @@
 // Warns about rules that cover less, or more, than they appear to. Not problems: the engine is safe with them.
 import { programName } from '../commands/command-pattern.ts';
 import { PROGRAM_TABLE } from '../commands/programs/index.ts';
-import { interpreterOf, WRAPPERS } from '../commands/programs.ts';
 import { entryOf } from '../commands/table/parse.ts';
+import { interpreterOf, WRAPPERS } from '../commands/wrappers.ts';
 import type { Problem } from '../format/problem.ts';
 import type { Rule } from './rule.ts';
 

@@ -3,7 +3,7 @@
 import type { Access, Action, ActionKind, ActionPath, Command } from '../actions/action.ts';
 import { fitsLoosely } from '../commands/command-pattern.ts';
 import { fitsLooselyByMeaning } from '../commands/pattern-fit.ts';
-import { GLOBAL_VALUES } from '../commands/programs.ts';
+import { GLOBAL_VALUES } from '../commands/wrappers.ts';
 import { argsMatch } from './args-test.ts';
 import type { Rule } from './rule.ts';
 

@@ -4,7 +4,7 @@ import type { AgentSpec } from '../../agents/defaults.ts';
 import type { Handshake } from '../../agents/handshake.ts';
 import type { SelectedDialect } from '../../dialects/select-dialect.ts';
 import { failure, ProxyError } from '../../errors.ts';
-import { createLedger } from '../../router/request-ledger.ts';
+import { createPendingIds } from '../../router/pending-ids.ts';
 import { detach, type Frame } from '../../wire/frame.ts';
 import type { FrameBatch } from '../../wire/scanner/frame-batch.ts';
 import type { Refusal } from '../../wire/scanner/strict-parse.ts';
@@ -78,7 +78,7 @@ const FULL_ERRORS = 16;
 /** A class: its fields are read for every frame, and V8 reads an object with its own getters as a dictionary. */
 export class Agent extends AgentState {
   readonly #deps: AgentDeps;
-  readonly #calls = createLedger<Call>(HANDSHAKE_ID + 1);
+  readonly #calls = createPendingIds<Call>(HANDSHAKE_ID + 1);
   readonly #waiting = new WaitingCallers();
   /** Connections whose processes are still ending. */
   readonly #ending = new Map<AgentConnection, Promise<void>>();

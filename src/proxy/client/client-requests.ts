@@ -1,6 +1,6 @@
 // What goes out to a client. Each of its requests gets exactly one answer, under the id as the client wrote it.
 import { failure, type ProxyError } from '../../errors.ts';
-import { canonicalId } from '../../router/request-ledger.ts';
+import { canonicalId } from '../../router/pending-ids.ts';
 import type { Frame, Span } from '../../wire/frame.ts';
 import type { FrameBatch } from '../../wire/scanner/frame-batch.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';

@@ -1,7 +1,7 @@
 // Requests that the client answers: those of agents, and our own. An agent's request has two sides, the agent's and the client's. They close
 // separately, and the record lives until both are closed: the agent may have its answer while the client still shows the request.
 import { failure, type ProxyError } from '../../errors.ts';
-import { canonicalId } from '../../router/request-ledger.ts';
+import { canonicalId } from '../../router/pending-ids.ts';
 import type { Frame, Span } from '../../wire/frame.ts';
 import { idTextOf, stringIn } from '../../wire/scanner/large-frame.ts';
 import { parseLine } from '../../wire/scanner/strict-parse.ts';

@@ -9,23 +9,23 @@ import { notifyInSession } from '../turns/notify-in-session.ts';
 import type { AlwaysAnswerStore, AlwaysStoreOptions } from './always-answer-store.ts';
 
 export class AlwaysAnswers {
-  readonly #store: AlwaysStoreOptions;
+  readonly #options: AlwaysStoreOptions;
   /** Loaded with the first answer: most connections never need the analysis of commands. */
-  #memory: AlwaysAnswerStore | undefined;
+  #loaded: AlwaysAnswerStore | undefined;
 
-  constructor(store: AlwaysStoreOptions) {
-    this.#store = store;
+  constructor(options: AlwaysStoreOptions) {
+    this.#options = options;
   }
   async load(): Promise<AlwaysAnswerStore> {
-    if (!this.#memory) {
-      const { createAlwaysAnswerStore: createAlwaysMemory } = await import('./always-answer-store.ts');
-      this.#memory ??= createAlwaysMemory(this.#store);
+    if (!this.#loaded) {
+      const { createAlwaysAnswerStore } = await import('./always-answer-store.ts');
+      this.#loaded ??= createAlwaysAnswerStore(this.#options);
     }
-    return this.#memory;
+    return this.#loaded;
   }
   /** Undefined before the first answer with "always". */
   get store(): AlwaysAnswerStore | undefined {
-    return this.#memory;
+    return this.#loaded;
   }
 }
 

@@ -10,7 +10,7 @@ import type { Session } from '../sessions/session.ts';
 
 /** The client's error. */
 export class ClientRefusal extends Error {
-  override readonly name = 'EditorRefusal';
+  override readonly name = 'ClientRefusal';
 }
 
 export function askClient(proxy: Parts<'requests'>, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
@@ -69,11 +69,11 @@ export async function elicitFromClient(
 export async function askUser(
   proxy: Parts<'client' | 'pool' | 'requests'>,
   session: Session,
-  agentRequest: Question,
+  question: Question,
   signal: AbortSignal,
 ): Promise<Answer> {
-  if (showsForms(proxy)) return byForm(proxy, session, agentRequest, signal);
-  const { message, choices } = agentRequest;
+  if (showsForms(proxy)) return byForm(proxy, session, question, signal);
+  const { message, choices } = question;
   if (!choices) return { kind: 'unavailable' };
   const toolCallId = `switchboard-${randomUUID()}`;
   const ended = (status: 'completed' | 'failed') =>

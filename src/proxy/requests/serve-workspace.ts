@@ -2,7 +2,7 @@
 
 import { failure, ProxyError } from '../../errors.ts';
 import { fields } from '../../json-object.ts';
-import { canonicalId } from '../../router/request-ledger.ts';
+import { canonicalId } from '../../router/pending-ids.ts';
 import { type Frame, textOf } from '../../wire/frame.ts';
 import { member, memberAt } from '../../wire/json-path.ts';
 import { idTextOf } from '../../wire/scanner/large-frame.ts';

@@ -12,29 +12,29 @@ import type { Parts } from '../parts.ts';
 import type { ToolAttachments } from './session-tools.ts';
 
 /** Answers the request if it is for one of our own servers; true when it was. */
-export function answeredByToolServer({ tools: { attachments: toolAttachments } }: Parts<'tools'>, agent: Agent, frame: Frame): boolean {
-  if (!toolAttachments) return false;
+export function answeredByToolServer({ tools: { attachments } }: Parts<'tools'>, agent: Agent, frame: Frame): boolean {
+  if (!attachments) return false;
   switch (frame.method) {
     case 'mcp/message':
-      return message(toolAttachments, agent, frame);
+      return message(attachments, agent, frame);
     case 'mcp/connect':
-      return connect(toolAttachments, agent, frame);
+      return connect(attachments, agent, frame);
     case 'mcp/disconnect':
-      return disconnect(toolAttachments, agent, frame);
+      return disconnect(attachments, agent, frame);
     default:
       return false;
   }
 }
 
 /** Likewise a notification. */
-export function passedToToolServer({ tools: { attachments: toolAttachments } }: Parts<'tools'>, agent: Agent, frame: Frame): boolean {
-  if (!toolAttachments || toolAttachments.byServerId.size === 0) return false;
-  if (frame.method === '$/cancel_request') return cancelRequest(toolAttachments, agent, frame);
-  const toolServer = connected(toolAttachments, agent, frame);
+export function passedToToolServer({ tools: { attachments } }: Parts<'tools'>, agent: Agent, frame: Frame): boolean {
+  if (!attachments || attachments.byServerId.size === 0) return false;
+  if (frame.method === '$/cancel_request') return cancelRequest(attachments, agent, frame);
+  const toolServer = connected(attachments, agent, frame);
   const body = toolServer && readBody(frame);
   if (!toolServer || !body?.ok) return false;
   const { method, params } = (body.value ?? {}) as { method?: unknown; params?: unknown };
-  if (typeof method === 'string') channelOf(toolAttachments, toolServer).pipe.notify(method, params);
+  if (typeof method === 'string') channelOf(attachments, toolServer).pipe.notify(method, params);
   return true;
 }
 
@@ -50,12 +50,12 @@ function connected({ byConnectionId }: ToolAttachments, agent: Agent, frame: Fra
   return entry?.agent === agent ? entry.toolServer : undefined;
 }
 
-function message(toolAttachments: ToolAttachments, agent: Agent, frame: Frame): boolean {
+function message(attachments: ToolAttachments, agent: Agent, frame: Frame): boolean {
   const { bytes, body } = frame;
   const serverId = stringAt(bytes, memberAt(bytes, body, 'serverId')) ?? '';
-  const entry = toolAttachments.byServerId.get(serverId);
+  const entry = attachments.byServerId.get(serverId);
   const isOld = entry?.agent !== agent;
-  const toolServer = isOld ? connected(toolAttachments, agent, frame) : entry.toolServer;
+  const toolServer = isOld ? connected(attachments, agent, frame) : entry.toolServer;
   const idText = idTextOf(frame);
   if (!toolServer && serverId.startsWith(OUR_SERVER)) {
     // The session has ended, or the server belongs to another agent. The client does not know it.
@@ -70,7 +70,7 @@ function message(toolAttachments: ToolAttachments, agent: Agent, frame: Frame): 
     return true;
   }
   const names = isOld ? { connectionId: asked.connectionId } : { serverId: asked.serverId, requestId: asked.requestId };
-  const { pipe, open } = channelOf(toolAttachments, toolServer);
+  const { pipe, open } = channelOf(attachments, toolServer);
   const { connection } = agent;
   const cancelRequest = pipe.request(
     asked.method,
@@ -100,11 +100,11 @@ function connect({ byServerId, byConnectionId }: ToolAttachments, agent: Agent, 
   return true;
 }
 
-function disconnect(toolAttachments: ToolAttachments, agent: Agent, frame: Frame): boolean {
-  if (!connected(toolAttachments, agent, frame)) return false;
+function disconnect(attachments: ToolAttachments, agent: Agent, frame: Frame): boolean {
+  if (!connected(attachments, agent, frame)) return false;
   const connectionId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'connectionId')) ?? '';
-  toolAttachments.byConnectionId.get(connectionId)?.forget();
-  toolAttachments.byConnectionId.delete(connectionId);
+  attachments.byConnectionId.get(connectionId)?.forget();
+  attachments.byConnectionId.delete(connectionId);
   agent.succeed(idTextOf(frame), '{}');
   return true;
 }

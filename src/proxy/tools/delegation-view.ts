@@ -38,11 +38,11 @@ export function createDelegationView(
   let words = '';
   let shown = '';
   let abandon: (() => void) | undefined;
-  const notifyInSession = (update: object) => proxy.client.line(updateLine(sessionId, JSON.stringify({ ...update, toolCallId })));
+  const sendToolCall = (update: object) => proxy.client.line(updateLine(sessionId, JSON.stringify({ ...update, toolCallId })));
   const content = () => [{ type: 'content', content: { type: 'text', text: shown.slice(-MAX_SHOWN) } }];
   const show = () => {
     abandon = undefined;
-    notifyInSession({ sessionUpdate: 'tool_call_update', status: 'in_progress', content: content() });
+    sendToolCall({ sessionUpdate: 'tool_call_update', status: 'in_progress', content: content() });
   };
   const add = (piece: string) => {
     shown = (shown + piece).slice(-2 * MAX_SHOWN);
@@ -51,7 +51,7 @@ export function createDelegationView(
   };
   if (isOurs) {
     const asked = prompt.length > MAX_TITLE ? `${prompt.slice(0, MAX_TITLE)}…` : prompt;
-    notifyInSession({
+    sendToolCall({
       sessionUpdate: 'tool_call',
       title: `${title}: ${asked}`,
       kind: 'other',
@@ -74,7 +74,7 @@ export function createDelegationView(
       const isWaiting = abandon !== undefined;
       abandon?.();
       abandon = undefined;
-      if (isOurs) notifyInSession({ sessionUpdate: 'tool_call_update', status: isDone ? 'completed' : 'failed', content: content() });
+      if (isOurs) sendToolCall({ sessionUpdate: 'tool_call_update', status: isDone ? 'completed' : 'failed', content: content() });
       else if (isWaiting) show();
     },
     text: () => words,

@@ -19,7 +19,7 @@ import {
 
 export type { SessionRecord } from './session-records.ts';
 
-export type SessionLog = {
+export type SessionStore = {
   append(record: SessionRecord): void;
   /**
    * Records a new session under its id; false if the id was ever used, also by another process at this moment. `hasTranscript`: the session
@@ -38,7 +38,7 @@ export type SessionLog = {
 
 export const sessionsFile = (dir: string): string => path.join(dir, 'sessions.jsonl');
 
-export function createSessionLog(dir: string, onProblem: (error: unknown) => void): SessionLog {
+export function createSessionStore(dir: string, onProblem: (error: unknown) => void): SessionStore {
   const file = sessionsFile(dir);
   const all = createReader(file, NOTHING_READ, onProblem);
   const lately = createReader(file, endOf(file), onProblem);
@@ -84,7 +84,7 @@ export function createSessionLog(dir: string, onProblem: (error: unknown) => voi
 }
 
 /** The part of a log that belongs to one principal. Sessions that it opens are its own. */
-export function ownSessions(log: SessionLog, principal: string): SessionLog {
+export function ownSessions(log: SessionStore, principal: string): SessionStore {
   const own = (): ReadonlyMap<string, SessionRecord> => new Map([...log.records()].filter(([, record]) => record.principal === principal));
   const isOwn = (agent: string, nativeId: string): boolean =>
     [...own().values()].some((record) => record.agent === agent && record.nativeId === nativeId);

@@ -9,7 +9,7 @@ import { createNetwork, type Machine } from './namespaces.ts';
 export type Program = {
   readonly machine: Machine;
   /** What it has written to stderr. */
-  said(): string;
+  messages(): string;
   /** Resolves when it has written this; `after`: past this many characters. */
   says(text: string, after?: number): Promise<void>;
 };
@@ -76,10 +76,11 @@ export async function startBusNetwork({
       const agent = { command: process.execPath, args: [path.join(root, 'test/fixtures/counts-prompts.mjs'), name, notes] };
       writeFileSync(config, JSON.stringify({ agent_servers: { counts: agent }, allow_cwd: [dir], host_tools: { enabled: false } }));
       const child = run(machine, [...switchboard, 'host', '--config', config, '--bus', settings(`host-${name}`), '--json']);
-      const { said, says } = listening(child);
+      const { messages, says } = listening(child);
       const [line] = await Promise.race([once(child.stdout as NodeJS.ReadableStream, 'data'), once(child, 'exit')]);
-      if (child.exitCode !== null || !String(line).startsWith('{"host"')) throw new Error(`host ${name} did not start: ${line} ${said()}`);
-      return { machine, said, says };
+      if (child.exitCode !== null || !String(line).startsWith('{"host"'))
+        throw new Error(`host ${name} did not start: ${line} ${messages()}`);
+      return { machine, messages, says };
     },
     startEdge() {
       const config = inside('edge.json');
@@ -148,7 +149,7 @@ async function created(network: BusNetwork): Promise<void> {
   }
 }
 
-function listening(child: ChildProcess): Pick<Program, 'said' | 'says'> {
+function listening(child: ChildProcess): Pick<Program, 'messages' | 'says'> {
   let text = '';
   const waiting = new Set<() => void>();
   child.stderr?.on('data', (bytes) => {
@@ -156,7 +157,7 @@ function listening(child: ChildProcess): Pick<Program, 'said' | 'says'> {
     for (const look of waiting) look();
   });
   return {
-    said: () => text,
+    messages: () => text,
     says: (wanted, after = 0) =>
       new Promise((resolve, reject) => {
         const look = () => {

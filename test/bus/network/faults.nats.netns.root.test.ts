@@ -49,7 +49,7 @@ test('every request is answered once and in time, and no prompt runs twice, what
   }
   // The sessions of both go on where they can.
   for (const session of [ofHost.a, ofHost.b]) await goesOn(users, session);
-  const before = frozen.said().length;
+  const before = frozen.messages().length;
   hostB.signal('SIGCONT');
   await frozen.says('offers its agents again', before);
   await others;
@@ -108,7 +108,7 @@ async function otherFaults({ servers, hosts, edge, startServer, command, decides
   hostC.cut();
   await delay(2000);
   hostC.join();
-  expect(programs.get('c')?.said()).not.toContain('has lost its place');
+  expect(programs.get('c')?.messages()).not.toContain('has lost its place');
   // One of three servers is left: nothing is decided.
   n2.signal('SIGKILL');
   n3.signal('SIGSTOP');

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { storedSessions } from '../../../src/cli/serve/open-console.ts';
-import { createSessionLog } from '../../../src/store/sessions/session-store.ts';
+import { createSessionStore } from '../../../src/store/sessions/session-store.ts';
 import { appendStats } from '../../../src/store/transcripts/session-stats.ts';
 import { transcriptsDir } from '../../../src/store/transcripts/transcript-files.ts';
 
@@ -13,10 +13,10 @@ test('sessions of all processes are listed as they change; without a change noth
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const stored = storedSessions(
     dir,
-    createSessionLog(dir, () => {}),
+    createSessionStore(dir, () => {}),
   );
   expect(stored()).toEqual([]);
-  const log = createSessionLog(dir, () => {});
+  const log = createSessionStore(dir, () => {});
   log.append({ sessionId: 's', nativeId: 's', agent: 'one', cwd: '/work', at: '2026-11-01T00:00:00.000Z' });
   const first = stored();
   expect(first).toMatchObject([{ sessionId: 's', agent: 'one', cwd: '/work', state: 'stored', title: '', turns: 0 }]);

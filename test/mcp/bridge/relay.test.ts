@@ -5,13 +5,13 @@ import { relay } from '../../../src/mcp/bridge/relay.ts';
 
 /** All messages, and ways to send as the agent and as the server. */
 async function relayed(mayCall: Parameters<typeof relay>[2]['mayCall'] = async () => ({ allow: true })) {
-  const [agent, front] = InMemoryTransport.createLinkedPair();
-  const [server, back] = InMemoryTransport.createLinkedPair();
+  const [agent, downstream] = InMemoryTransport.createLinkedPair();
+  const [server, upstream] = InMemoryTransport.createLinkedPair();
   const toAgent: JSONRPCMessage[] = [];
   const toServer: JSONRPCMessage[] = [];
   agent.onmessage = (message) => toAgent.push(message);
   server.onmessage = (message) => toServer.push(message);
-  relay(front, back, { server: 'far', ownNames: new Map(), mayCall, exposes: () => true, onEnding: () => {}, onDied: () => {} });
+  relay(downstream, upstream, { server: 'far', ownNames: new Map(), mayCall, exposes: () => true, onEnding: () => {}, onDied: () => {} });
   await Promise.all([agent.start(), server.start()]);
   const call = (id: number) => agent.send({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'wait' } });
   const cancel = (requestId: number) => agent.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
@@ -70,21 +70,21 @@ test('a call without an id, which the policy cannot decide on, is dropped; notif
 });
 
 test('while a server starts, 64 messages wait for it and further ones are refused', async () => {
-  const [agent, front] = InMemoryTransport.createLinkedPair();
-  const [server, back] = InMemoryTransport.createLinkedPair();
+  const [agent, downstream] = InMemoryTransport.createLinkedPair();
+  const [server, upstream] = InMemoryTransport.createLinkedPair();
   const toAgent: JSONRPCMessage[] = [];
   const toServer: JSONRPCMessage[] = [];
   agent.onmessage = (message) => toAgent.push(message);
   server.onmessage = (message) => toServer.push(message);
   let started = () => {};
-  const start = back.start.bind(back);
-  back.start = async () => {
+  const start = upstream.start.bind(upstream);
+  upstream.start = async () => {
     await new Promise<void>((resolve) => {
       started = resolve;
     });
     await start();
   };
-  relay(front, back, {
+  relay(downstream, upstream, {
     server: 'far',
     ownNames: new Map(),
     mayCall: async () => ({ allow: true }),

@@ -28,7 +28,7 @@ test(`${LINES} allowed lines have no effect that the program table does not stat
   expect(commands.size).toBeGreaterThan(60);
 });
 
-test('of wrong tables for cat, sort and tar, at least 80 % are noticed', { timeout: 300_000 }, async () => {
+test('of wrong tables for cat, sort and tee, at least 80 % are noticed', { timeout: 300_000 }, async () => {
   const size = { alone: 0, pairs: 0, others: 0 };
   const { measured } = await runInSandboxes({
     root,

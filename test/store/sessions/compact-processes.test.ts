@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 import { compactSessionLog } from '../../../src/store/sessions/compact.ts';
-import { createSessionLog } from '../../../src/store/sessions/session-store.ts';
+import { createSessionStore } from '../../../src/store/sessions/session-store.ts';
 import { newStateDir, noProblem } from '../state.ts';
 
 const compact = (dir: string) => compactSessionLog(dir, 0);
@@ -21,9 +21,9 @@ async function startWriters(dir: string, whatElse: string) {
       contents: `
         import { setImmediate as nextEvent } from 'node:timers/promises';
         import { compactSessionLog } from './src/store/sessions/compact.ts';
-        import { createSessionLog } from './src/store/sessions/session-store.ts';
+        import { createSessionStore } from './src/store/sessions/session-store.ts';
         const [dir, name] = process.argv.slice(2);
-        const log = createSessionLog(dir, (error) => { throw error; });
+        const log = createSessionStore(dir, (error) => { throw error; });
         let done = 0;
         const compactions = [];
         const compact = () => compactSessionLog(dir, 0).then((isDone) => { if (isDone) done++; });
@@ -65,7 +65,7 @@ const WRITERS = ['x', 'y', 'z'];
 
 /** Sessions whose newest line is not the last one written. */
 function wrongSessions(dir: string) {
-  const log = createSessionLog(dir, noProblem);
+  const log = createSessionStore(dir, noProblem);
   const expected = WRITERS.flatMap((name) => Array.from({ length: 600 }, (_, n) => [name, n] as const));
   return expected.filter(([name, n]) => {
     const record = log.records().get(`${name}${n}`);

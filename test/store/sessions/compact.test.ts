@@ -22,7 +22,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { draftOf } from '../../../src/private-files.ts';
 import { compactSessionLog, linesOf } from '../../../src/store/sessions/compact.ts';
 import { createSessionState, markLate, parseRecord, type SessionRecord } from '../../../src/store/sessions/session-records.ts';
-import { createSessionLog, isCompactionDue } from '../../../src/store/sessions/session-store.ts';
+import { createSessionStore, isCompactionDue } from '../../../src/store/sessions/session-store.ts';
 import { newStateDir, noProblem } from '../state.ts';
 
 const fileIn = (dir: string) => path.join(dir, 'sessions.jsonl');
@@ -36,7 +36,7 @@ const line = (sessionId: string, more: Partial<SessionRecord> = {}): SessionReco
 /** Four lines for each session, like one with host tools; every tenth session is deleted. */
 function used(sessions: number): string {
   const dir = newStateDir();
-  const log = createSessionLog(dir, noProblem);
+  const log = createSessionStore(dir, noProblem);
   for (let n = 0; n < sessions; n++) {
     for (const state of ['offered', 'connected', 'listed', 'called'])
       log.append(line(`s-${n}`, { cwd: '/w', at: `2026-01-01T00:00:0${state.length % 10}Z`, tools: { transport: 'http', state } }));
@@ -44,17 +44,17 @@ function used(sessions: number): string {
   }
   return dir;
 }
-const recordsIn = (dir: string) => [...createSessionLog(dir, noProblem).records()];
+const recordsIn = (dir: string) => [...createSessionStore(dir, noProblem).records()];
 
 test('the file has the same state in fewer lines, for old and new readers, and is private', async () => {
   const dir = used(100);
-  const reader = createSessionLog(dir, noProblem);
+  const reader = createSessionStore(dir, noProblem);
   const before = [...reader.records()];
   const bytes = statSync(fileIn(dir)).size;
   expect(await compact(dir)).toBe(true);
   expect(linesIn(dir)).toHaveLength(101); // one header line, and one line per session
   expect(statSync(fileIn(dir)).size).toBeLessThan(bytes / 3);
-  for (const log of [reader, createSessionLog(dir, noProblem)]) {
+  for (const log of [reader, createSessionStore(dir, noProblem)]) {
     expect([...log.records()]).toEqual(before);
     expect([log.isHidden('a', 's-0'), log.isHidden('a', 's-1')]).toEqual([true, false]);
   }
@@ -66,7 +66,7 @@ test('the file has the same state in fewer lines, for old and new readers, and i
 
 test('a reader that knew another file with this inode number reads it from the start', async () => {
   const dir = used(3);
-  const reader = createSessionLog(dir, noProblem);
+  const reader = createSessionStore(dir, noProblem);
   expect(reader.records().size).toBe(2);
   const { size } = statSync(fileIn(dir));
   // Written in place, so that the inode number stays, as when a new file reuses a freed number.
@@ -84,7 +84,7 @@ test('the file is left alone while it is small, and until it has doubled', async
   expect(await compact(dir)).toBe(true);
   expect(await compact(dir)).toBe(false);
   const text = readFileSync(fileIn(dir), 'utf8');
-  const log = createSessionLog(dir, noProblem);
+  const log = createSessionStore(dir, noProblem);
   for (let n = 0; n < 50; n++) log.append(line('new'));
   expect(await compact(dir)).toBe(false);
   expect(readFileSync(fileIn(dir), 'utf8').startsWith(text)).toBe(true);
@@ -95,7 +95,7 @@ test('the file is left alone while it is small, and until it has doubled', async
 
 test('a start does not read the file if nothing in it is obsolete', async () => {
   const dir = newStateDir();
-  const log = createSessionLog(dir, noProblem);
+  const log = createSessionStore(dir, noProblem);
   for (let n = 0; n < 50; n++) log.append(line(`s-${n}`));
   const before = recordsIn(dir);
   expect([isCompactionDue(dir, 0), await compact(dir), isCompactionDue(dir, 0), await compact(dir)]).toEqual([true, true, false, false]);
@@ -149,7 +149,7 @@ describe('the lock', () => {
     const dir = used(20);
     writeFileSync(lockIn(dir, `1.0.${os.hostname()}`), '');
     expect(await compact(dir)).toBe(false);
-    createSessionLog(dir, noProblem).append(line('written'));
+    createSessionStore(dir, noProblem).append(line('written'));
     expect(recordsIn(dir).at(-1)?.[0]).toBe('written');
     expect(readdirSync(dir).sort()).toEqual(['sessions.jsonl', `sessions.jsonl.lock.1.0.${os.hostname()}`]);
     rmSync(lockIn(dir, `1.0.${os.hostname()}`));
@@ -190,8 +190,8 @@ describe('the lock', () => {
 
 test('lines written during a compaction are kept, in order', async () => {
   const dir = used(20);
-  const log = createSessionLog(dir, noProblem);
-  const reader = createSessionLog(dir, noProblem);
+  const log = createSessionStore(dir, noProblem);
+  const reader = createSessionStore(dir, noProblem);
   reader.records();
   const compacting = compact(dir);
   let isDone = false;
@@ -205,7 +205,7 @@ test('lines written during a compaction are kept, in order', async () => {
   }
   expect(await compacting).toBe(true);
   log.append(line('after'));
-  for (const reading of [reader, createSessionLog(dir, noProblem)])
+  for (const reading of [reader, createSessionStore(dir, noProblem)])
     expect([...reading.records()].slice(-2)).toEqual([
       ['during', line('during', { at: String(written - 1), ...(written > 1 && { created: '0' }) })],
       ['after', line('after')],
@@ -231,7 +231,7 @@ test('a line that was carried over does not replace a newer one, for old and new
     `{"compacted":${compacted.length},"at":"now"}\n${compacted}${JSON.stringify(line('s', { at: '3', cwd: '/newest' }))}\n`,
     { mode: 0o600 },
   );
-  const early = createSessionLog(dir, noProblem);
+  const early = createSessionStore(dir, noProblem);
   expect(early.records().get('s')).toEqual(line('s', { at: '3', cwd: '/newest', created: '1' }));
   appendFileSync(fileIn(dir), late.map((one) => `${one}\n`).join(''));
   const expected = [
@@ -251,7 +251,7 @@ describe('a process killed during a compaction', () => {
     const dir = used(20);
     const read = statSync(fileIn(dir)).size;
     linkSync(fileIn(dir), `${fileIn(dir)}.old.${read}`);
-    createSessionLog(dir, noProblem).append(line('meanwhile'));
+    createSessionStore(dir, noProblem).append(line('meanwhile'));
     const old = readFileSync(fileIn(dir)).subarray(0, read);
     const copy = newStateDir();
     mkdirSync(copy, { recursive: true });

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import { compactSessionLog } from '../../../src/store/sessions/compact.ts';
-import { createSessionLog, type SessionRecord } from '../../../src/store/sessions/session-store.ts';
+import { createSessionStore, type SessionRecord } from '../../../src/store/sessions/session-store.ts';
 import { readTranscript } from '../../../src/store/transcripts/transcript-files.ts';
 import { newStateDir, noProblem } from '../state.ts';
 
@@ -24,7 +24,7 @@ test('a file that cannot be examined is a problem for its readers, not for start
   mkdirSync(dir, { recursive: true });
   symlinkSync('sessions.jsonl', fileIn(dir)); // a link to itself
   const problems: unknown[] = [];
-  const log = createSessionLog(dir, (error) => problems.push(error));
+  const log = createSessionStore(dir, (error) => problems.push(error));
   expect(problems).toEqual([]);
   expect([log.records().size, log.wasHiddenLately('a', 's-1')]).toEqual([0, false]);
   log.append(record('s-1'));
@@ -34,9 +34,9 @@ test('a file that cannot be examined is a problem for its readers, not for start
 describe('a stored session', () => {
   test('is available to the next process', () => {
     const dir = newStateDir();
-    createSessionLog(dir, noProblem).append(record('s-1', 'a', 's-1', { cwd: '/w' }));
-    createSessionLog(dir, noProblem).append(record('s-1~b', 'b', 's-1'));
-    expect([...createSessionLog(dir, noProblem).records()]).toEqual([
+    createSessionStore(dir, noProblem).append(record('s-1', 'a', 's-1', { cwd: '/w' }));
+    createSessionStore(dir, noProblem).append(record('s-1~b', 'b', 's-1'));
+    expect([...createSessionStore(dir, noProblem).records()]).toEqual([
       ['s-1', record('s-1', 'a', 's-1', { cwd: '/w' })],
       ['s-1~b', record('s-1~b', 'b', 's-1')],
     ]);
@@ -44,7 +44,7 @@ describe('a stored session', () => {
 
   test('is seen by a process that has read the file before', () => {
     const dir = newStateDir();
-    const [one, other] = [createSessionLog(dir, noProblem), createSessionLog(dir, noProblem)];
+    const [one, other] = [createSessionStore(dir, noProblem), createSessionStore(dir, noProblem)];
     expect(one.records().size).toBe(0);
     other.append(record('s-1'));
     expect([...one.records().keys()]).toEqual(['s-1']);
@@ -55,7 +55,7 @@ describe('a stored session', () => {
   });
 
   test('has the state of its last line, in that order', () => {
-    const log = createSessionLog(newStateDir(), noProblem);
+    const log = createSessionStore(newStateDir(), noProblem);
     for (const one of [record('s-1'), record('s-2'), record('s-1', 'b', 'n-1')]) log.append(one);
     expect([...log.records().values()]).toEqual([record('s-2'), { ...record('s-1', 'b', 'n-1'), created: record('s-1').at }]);
   });
@@ -63,10 +63,10 @@ describe('a stored session', () => {
   test('has its additional directories, without those that were missing when it was last opened', () => {
     const dir = newStateDir();
     const additionalDirectories = ['/more', '/and é'];
-    const log = createSessionLog(dir, noProblem);
+    const log = createSessionStore(dir, noProblem);
     log.append(record('s-1', 'a', 's-1', { cwd: '/w', additionalDirectories }));
     log.append(record('s-2', 'a', 's-2', { additionalDirectories: [] }));
-    expect(createSessionLog(dir, noProblem).records().get('s-1')?.additionalDirectories).toEqual(additionalDirectories);
+    expect(createSessionStore(dir, noProblem).records().get('s-1')?.additionalDirectories).toEqual(additionalDirectories);
     log.append(record('s-1', 'a', 's-1', { cwd: '/w' }));
     expect(log.records().get('s-1')).not.toHaveProperty('additionalDirectories');
     expect(readFileSync(fileIn(dir), 'utf8').match(/additionalDirectories/g)).toHaveLength(1);
@@ -77,7 +77,7 @@ describe('a stored session', () => {
     ['one that is too long', ['/short', `/${'x'.repeat(4000)}`]],
   ])('has no additional directories if there are %s', (_, additionalDirectories) => {
     const dir = newStateDir();
-    const log = createSessionLog(dir, noProblem);
+    const log = createSessionStore(dir, noProblem);
     log.append(record('s-1', 'a', 's-1', { cwd: '/w', additionalDirectories }));
     expect([...log.records().values()]).toEqual([record('s-1', 'a', 's-1', { cwd: '/w' })]);
     expect(statSync(fileIn(dir)).size).toBeLessThan(200);
@@ -85,7 +85,7 @@ describe('a stored session', () => {
 
   test('is private: the file has mode 0600, its directory 0700', () => {
     const dir = newStateDir();
-    createSessionLog(dir, noProblem).append(record('s-1'));
+    createSessionStore(dir, noProblem).append(record('s-1'));
     expect(statSync(fileIn(dir)).mode & 0o777).toBe(0o600);
     expect(statSync(dir).mode & 0o777).toBe(0o700);
   });
@@ -95,7 +95,7 @@ describe('a stored session', () => {
     mkdirSync(path.dirname(dir), { recursive: true });
     writeFileSync(dir, 'a file');
     const problems: unknown[] = [];
-    const log = createSessionLog(dir, (error) => problems.push(error));
+    const log = createSessionStore(dir, (error) => problems.push(error));
     expect(problems).toEqual([]);
     expect([log.records().size, log.isHidden('a', 's-1'), log.wasHiddenLately('a', 's-1')]).toEqual([0, false, false]);
     expect(problems).toMatchObject(Array(3).fill({ code: 'ENOTDIR' }));
@@ -103,7 +103,7 @@ describe('a stored session', () => {
 
   test('is one JSON line', () => {
     const dir = newStateDir();
-    const log = createSessionLog(dir, noProblem);
+    const log = createSessionStore(dir, noProblem);
     log.append(record('line\nbreak \u2028 é'));
     log.append(record('s-2'));
     const lines = readFileSync(fileIn(dir), 'utf8').split('\n');
@@ -114,7 +114,7 @@ describe('a stored session', () => {
 
   test('does not exist before the first append, and reading creates no file', () => {
     const dir = newStateDir();
-    const log = createSessionLog(dir, noProblem);
+    const log = createSessionStore(dir, noProblem);
     expect(log.records().size).toBe(0);
     expect(log.isHidden('a', 's-1')).toBe(false);
     expect(() => statSync(dir)).toThrow();
@@ -124,11 +124,11 @@ describe('a stored session', () => {
 describe('a deleted session', () => {
   test('is hidden and not found, also in the next process', () => {
     const dir = newStateDir();
-    const log = createSessionLog(dir, noProblem);
+    const log = createSessionStore(dir, noProblem);
     log.append(record('s-1'));
     log.append(record('s-2'));
     log.append(record('s-1', 'a', 's-1', { isGone: true }));
-    for (const reader of [log, createSessionLog(dir, noProblem)]) {
+    for (const reader of [log, createSessionStore(dir, noProblem)]) {
       expect([...reader.records().keys()]).toEqual(['s-2']);
       expect(reader.isHidden('a', 's-1')).toBe(true);
       expect(reader.isHidden('b', 's-1')).toBe(false);
@@ -138,10 +138,10 @@ describe('a deleted session', () => {
 
   test('is known as recently deleted to every open log until it is restored, even after a compaction', async () => {
     const dir = newStateDir();
-    const early = createSessionLog(dir, noProblem);
+    const early = createSessionStore(dir, noProblem);
     for (const one of ['s-1', 's-2']) early.append(record(one));
     early.append(record('s-1', 'a', 's-1', { isGone: true }));
-    const late = createSessionLog(dir, noProblem);
+    const late = createSessionStore(dir, noProblem);
     const lately = (id: string) => [early, late].map((log) => log.wasHiddenLately('a', id));
     expect([lately('s-1'), lately('s-2')]).toEqual([
       [true, false],
@@ -158,7 +158,7 @@ describe('a deleted session', () => {
 
   test('is recorded as deleted without its data', () => {
     const dir = newStateDir();
-    const log = createSessionLog(dir, noProblem);
+    const log = createSessionStore(dir, noProblem);
     const tools = { transport: 'http', state: 'listed' };
     log.append(record('s-1', 'a', 's-1', { cwd: '/w', additionalDirectories: ['/more'], tools, isGone: true }));
     expect(readFileSync(fileIn(dir), 'utf8')).toBe(`${JSON.stringify(record('s-1', 'a', 's-1', { isGone: true }))}\n`);
@@ -167,7 +167,7 @@ describe('a deleted session', () => {
   });
 
   test('at its former agent still exists at the agent it moved to', () => {
-    const log = createSessionLog(newStateDir(), noProblem);
+    const log = createSessionStore(newStateDir(), noProblem);
     log.append(record('s-1'));
     log.append(record('s-1', 'b', 'n-1'));
     log.append(record('s-1', 'a', 's-1', { isGone: true }));
@@ -177,7 +177,7 @@ describe('a deleted session', () => {
   });
 
   test('can be restored', () => {
-    const log = createSessionLog(newStateDir(), noProblem);
+    const log = createSessionStore(newStateDir(), noProblem);
     log.append(record('s-1', 'a', 's-1', { isGone: true }));
     log.append(record('s-1'));
     expect(log.isHidden('a', 's-1')).toBe(false);
@@ -191,7 +191,7 @@ describe('a damaged file', () => {
     const dir = newStateDir();
     mkdirSync(dir, { recursive: true });
     writeFileSync(fileIn(dir), text);
-    return { dir, log: createSessionLog(dir, noProblem) };
+    return { dir, log: createSessionStore(dir, noProblem) };
   }
 
   test('a truncated last line affects neither the lines before it nor the next one', () => {
@@ -199,7 +199,7 @@ describe('a damaged file', () => {
     expect([...log.records().keys()]).toEqual(['s-1']);
     log.append(record('s-3'));
     expect([...log.records().keys()]).toEqual(['s-1', 's-3']);
-    expect([...createSessionLog(dir, noProblem).records().keys()]).toEqual(['s-1', 's-3']);
+    expect([...createSessionStore(dir, noProblem).records().keys()]).toEqual(['s-1', 's-3']);
   });
 
   test('a last line that is still being written is read once it is complete', () => {
@@ -245,7 +245,7 @@ describe('a damaged file', () => {
     const dir = newStateDir();
     mkdirSync(fileIn(dir), { recursive: true });
     const problems: unknown[] = [];
-    const log = createSessionLog(dir, (error) => problems.push(error));
+    const log = createSessionStore(dir, (error) => problems.push(error));
     log.append(record('s-1'));
     expect(log.records().size).toBe(0);
     expect(problems).toMatchObject([{ code: 'EISDIR' }, { code: 'EISDIR' }]);
@@ -258,10 +258,10 @@ test('two processes that append at once lose and mix nothing, and a third reads 
   await build({
     stdin: {
       contents: `
-        import { createSessionLog } from './src/store/sessions/session-store.ts';
+        import { createSessionStore } from './src/store/sessions/session-store.ts';
         import { appendLines } from './src/store/append-lines.ts';
         const [dir, name] = process.argv.slice(2);
-        const log = createSessionLog(dir, (error) => { throw error; });
+        const log = createSessionStore(dir, (error) => { throw error; });
         process.stdin.once('data', () => {
           for (let n = 0; n < 500; n++)
             log.append({ sessionId: name + '-' + n, agent: name, nativeId: String(n), cwd: '/' + name.repeat(n % 300), at: String(n) });
@@ -278,7 +278,7 @@ test('two processes that append at once lose and mix nothing, and a third reads 
     platform: 'node',
     outfile: program,
   });
-  const log = createSessionLog(dir, noProblem);
+  const log = createSessionStore(dir, noProblem);
   const children = ['x', 'y'].map((name) => spawn(process.execPath, [program, dir, name], { stdio: ['pipe', 'pipe', 'inherit'] }));
   await Promise.all(children.map((child) => once(child.stdout, 'data')));
   const exits = Promise.all(children.map((child) => once(child, 'exit')));

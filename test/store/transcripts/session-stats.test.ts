@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { appendLines } from '../../../src/store/append-lines.ts';
-import { createSessionLog } from '../../../src/store/sessions/session-store.ts';
+import { createSessionStore } from '../../../src/store/sessions/session-store.ts';
 import { appendStats, compactStats, readStats, removeStats } from '../../../src/store/transcripts/session-stats.ts';
 import { transcriptFile } from '../../../src/store/transcripts/transcript-files.ts';
 import { newStateDir, noProblem } from '../state.ts';
@@ -83,7 +83,7 @@ test('a list of ten thousand sessions is read without their transcripts', () => 
   // Reading one of these fails.
   for (const sessionId of ids.slice(0, 100)) mkdirSync(transcriptFile(transcripts, sessionId));
   const began = performance.now();
-  const records = createSessionLog(dir, noProblem).records();
+  const records = createSessionStore(dir, noProblem).records();
   const stats = readStats(transcripts);
   process.stdout.write(`10,000 sessions listed in ${Math.round(performance.now() - began)} ms\n`);
   expect([records.size, stats.size, stats.get('session-9999')?.title]).toEqual([10_000, 10_000, 'About session-9999']);

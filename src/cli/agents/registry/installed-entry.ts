@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fields } from '../../../json-object.ts';
 import { describePlan } from '../../../registry/describe.ts';
-import type { Installed, InstallRecord, Records } from '../../../registry/records.ts';
+import type { Installed, InstallRecord, InstallRecords } from '../../../registry/records.ts';
 import type { Store } from '../../../registry/store.ts';
 import { withoutProperty, withProperty } from '../../../setup/edit-jsonc.ts';
 import { CommandFailure } from '../../failure.ts';
@@ -39,7 +39,7 @@ export function switchEntry(config: UserConfig, name: string, from: Installed, t
 }
 
 /** Removes folders that no record needs any more. */
-export function removeUnused(folders: readonly (Installed | undefined)[], records: Records, store: Store): void {
+export function removeUnused(folders: readonly (Installed | undefined)[], records: InstallRecords, store: Store): void {
   const used = new Set(records.all().flatMap(({ current, previous }) => [current.folder, ...(previous ? [previous.folder] : [])]));
   for (const one of folders) if (one !== undefined && !used.has(one.folder)) store.remove(one.folder);
 }

@@ -1,6 +1,6 @@
 // `switchboard agents search`: what the registry has, and what of it runs on this machine.
 import { planInstall } from '../../../registry/plan.ts';
-import { createRecords } from '../../../registry/records.ts';
+import { createInstallRecords } from '../../../registry/records.ts';
 import { RegistryError } from '../../../registry/registry-error.ts';
 import type { RegistryAgent } from '../../../registry/schema.ts';
 import { notice, printTable } from '../../output.ts';
@@ -16,7 +16,7 @@ export async function searchAgents(words: readonly string[], flags: SearchFlags)
   const { stateDir } = here();
   const config = await openUserConfig(flags);
   const registry = await openRegistry(config.registryUrl, stateDir, flags);
-  const records = createRecords(stateDir).all();
+  const records = createInstallRecords(stateDir).all();
   const found = registry.agents
     .filter((agent) => words.every((word) => textOf(agent).includes(word.toLowerCase())))
     .map((agent) => {

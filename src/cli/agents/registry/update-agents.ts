@@ -3,7 +3,7 @@ import { diffLines } from '../../../client/diff-lines.ts';
 import { didYouMean } from '../../../policy/format/nearest.ts';
 import { describePlan, isOlder } from '../../../registry/describe.ts';
 import { isLocalRegistry, type Plan, planInstall } from '../../../registry/plan.ts';
-import { createRecords, type Installed, type InstallRecord } from '../../../registry/records.ts';
+import { createInstallRecords, type Installed, type InstallRecord } from '../../../registry/records.ts';
 import { RegistryError } from '../../../registry/registry-error.ts';
 import { createStore } from '../../../registry/store.ts';
 import { CommandFailure } from '../../failure.ts';
@@ -28,7 +28,7 @@ type Result = { readonly name: string; readonly from: string; readonly to: strin
 
 export async function updateAgents(given: string | undefined, flags: UpdateFlags): Promise<number> {
   const { stateDir } = here();
-  const records = createRecords(stateDir);
+  const records = createInstallRecords(stateDir);
   const [name, version] = given === undefined ? [undefined, undefined] : parseId(given);
   const chosen = name === undefined ? records.all() : [recordOf(name, records.all())];
   const config = await openUserConfig(flags);
@@ -110,7 +110,7 @@ export function diffOf(before: Plan, after: Plan): string {
 
 async function applyUpdate(record: InstallRecord, plan: Plan, registry: Registry, flags: UpdateFlags) {
   const { stateDir } = here();
-  const [records, store] = [createRecords(stateDir), createStore(stateDir)];
+  const [records, store] = [createInstallRecords(stateDir), createStore(stateDir)];
   // Asked anew for each agent: an update before it has changed the file.
   const config = await openUserConfig(flags);
   switchEntry(config, record.name, record.current, record.current);
@@ -130,7 +130,7 @@ async function applyUpdate(record: InstallRecord, plan: Plan, registry: Registry
 
 /** The record first: a crash in between leaves a configuration that starts the version before, whose folder is still there. */
 async function switchTo(record: InstallRecord, next: InstallRecord, flags: UpdateFlags): Promise<void> {
-  const records = createRecords(here().stateDir);
+  const records = createInstallRecords(here().stateDir);
   const config = await openUserConfig(flags);
   const text = switchEntry(config, record.name, record.current, next.current);
   refuseWorse(config, text);
@@ -145,7 +145,7 @@ async function switchTo(record: InstallRecord, next: InstallRecord, flags: Updat
 
 export async function rollbackAgent(name: string, flags: UpdateFlags): Promise<number> {
   const { stateDir } = here();
-  const records = createRecords(stateDir);
+  const records = createInstallRecords(stateDir);
   const record = recordOf(name, records.all());
   const { current, previous } = record;
   if (previous === undefined)

@@ -12,7 +12,7 @@ import type { Endpoint } from '../../../listener/listener.ts';
 import { type BodyLimits, refuse } from '../../../listener/respond.ts';
 import type { RunningProxy } from '../../../proxy/api.ts';
 import { learnArgs } from '../../../redaction/learn-secrets.ts';
-import { createSessionLog } from '../../../store/sessions/session-store.ts';
+import { createSessionStore } from '../../../store/sessions/session-store.ts';
 import type { Token } from '../../../store/tokens.ts';
 import { readTranscript, transcriptsDir } from '../../../store/transcripts/transcript-files.ts';
 import type { TranscriptSource } from '../../../store/transcripts/transcript-source.ts';
@@ -34,7 +34,7 @@ export function webAppEndpoint(
   const { agents, defaultAgent, secretVariables, sandbox, webApp, network } = config;
   const rows = storedSessions(
     stateDir,
-    createSessionLog(stateDir, () => {}), // the writer reports problems with the directory
+    createSessionStore(stateDir, () => {}), // the writer reports problems with the directory
   );
   const environment = () => inheritedEnvironment(process.env, 'all', secretVariables);
 

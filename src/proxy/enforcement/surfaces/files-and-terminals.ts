@@ -1,6 +1,6 @@
 // fs/* and terminal/create: evaluated before they pass, refused with the rule's name, or put to the user as a permission request.
 import { failure } from '../../../errors.ts';
-import { canonicalId } from '../../../router/request-ledger.ts';
+import { canonicalId } from '../../../router/pending-ids.ts';
 import { detach } from '../../../wire/frame.ts';
 import type { Agent } from '../../agents/agent.ts';
 import type { AgentConnection } from '../../agents/agent-connection.ts';

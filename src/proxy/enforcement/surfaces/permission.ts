@@ -13,7 +13,7 @@ import {
   type PermissionOption,
   readOptions,
 } from '../../../policy/actions/permission-options.ts';
-import { questionOf } from '../../../policy/actions/question.ts';
+import { shownTitleOf } from '../../../policy/actions/shown-title.ts';
 import { mergeToolCall, type ToolCall } from '../../../policy/actions/tool-call.ts';
 import { detach, type Frame } from '../../../wire/frame.ts';
 import { elements, memberAt, stringAt } from '../../../wire/json-path.ts';
@@ -88,19 +88,19 @@ export function permission(deps: EnforcementDeps, incoming: IncomingRequest): vo
   const waiting = { ...incoming, frame: detach(frame) };
   const turn = session && currentTurn(session);
   // Resolved when the request is shown: a path may lead elsewhere by the time of the answer.
-  const question = questionOf(evaluation.action, mergeToolCall(known?.call, toolCall));
+  const shown = shownTitleOf(evaluation.action, mergeToolCall(known?.call, toolCall));
   // If the title contradicts the action, consent covers this request only.
   const given =
-    turn && typeof toolCallId === 'string' && !question?.isContradicted
+    turn && typeof toolCallId === 'string' && !shown?.isContradicted
       ? { grants: grantsIn(placeFor(deps, evaluation), incoming.params), toolCallId, turn }
       : undefined;
   putToUser(deps, open, waiting, options, {
-    title: question?.title,
+    title: shown?.title,
     evaluateAgain: () => evaluateNow(open.request),
     answered,
     refused: (refusal, by) => reportRefusal(deps, refusal, { by, shown: shownIn(toolCall), ...(call && { call }) }),
     allowed(consent) {
-      if (named && !question?.isContradicted) session.servers.calls.approve(toolCallId as string, consent);
+      if (named && !shown?.isContradicted) session.servers.calls.approve(toolCallId as string, consent);
       if (session && given) stateOf(session).grants.give(open, given, consent);
     },
   });

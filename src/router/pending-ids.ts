@@ -1,7 +1,7 @@
 // Requests in flight to one peer, under ids of the proxy: each side counts for itself, so one number means different things on each
 // connection.
 
-export type Ledger<T> = {
+export type PendingIds<T> = {
   /** Adds an entry and returns the id for its request. */
   open(entry: T): string;
   /** Removes and returns the entry of a response; undefined for an id that is unknown or already answered. */
@@ -12,7 +12,7 @@ export type Ledger<T> = {
   size(): number;
 };
 
-export function createLedger<T>(firstId: number): Ledger<T> {
+export function createPendingIds<T>(firstId: number): PendingIds<T> {
   const entries = new Map<string, T>();
   let nextId = firstId;
   return {

@@ -33,7 +33,7 @@ const DOES: Readonly<Partial<Record<ActionKind, string>>> = {
 };
 
 /** Undefined if the agent's title says it all, or if nothing but the title is known. */
-export function questionOf(action: Action, call: ToolCall): Question | undefined {
+export function shownTitleOf(action: Action, call: ToolCall): Question | undefined {
   const raw = rawFacts(call.rawInput);
   const facts = factsOf(action, [...raw.lines, ...raw.argvs.map((argv) => argv.join(' '))]);
   if (facts.length === 0) return undefined;

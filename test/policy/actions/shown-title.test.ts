@@ -1,12 +1,12 @@
 // What the person who is asked is shown: what the request does, before what the agent says about it.
 import { describe, expect, test } from 'vitest';
 import { permissionAction } from '../../../src/policy/actions/permission.ts';
-import { questionOf } from '../../../src/policy/actions/question.ts';
+import { shownTitleOf } from '../../../src/policy/actions/shown-title.ts';
 import { PLACE } from '../support.ts';
 
 const asked = (toolCall: object) => {
   const call = { toolCallId: 't', ...toolCall };
-  return questionOf(permissionAction(PLACE, { toolCall: call }), call);
+  return shownTitleOf(permissionAction(PLACE, { toolCall: call }), call);
 };
 
 describe('a title that says what the request does stays as it is', () => {
@@ -56,7 +56,7 @@ describe('a title that leaves it out comes second', () => {
 describe('a title that says something else is called so first', () => {
   test('another file of a project at the root of the file system', () => {
     const call = { toolCallId: 't', kind: 'read', title: 'Read 1x', rawInput: { path: '/2x' } };
-    const asked = questionOf(permissionAction({ ...PLACE, cwd: '/' }, { toolCall: call }), call);
+    const asked = shownTitleOf(permissionAction({ ...PLACE, cwd: '/' }, { toolCall: call }), call);
     expect(asked?.title).toContain('Read /2x');
   });
 
@@ -78,7 +78,7 @@ describe('a title that says something else is called so first', () => {
 test('a link is shown with where it leads', () => {
   const place = { ...PLACE, canonical: (path: string) => path.replace('/work/project/link', '/etc') };
   const call = { toolCallId: 't', kind: 'read', title: 'Read link/x', rawInput: { path: 'link/x' } };
-  expect(questionOf(permissionAction(place, { toolCall: call }), call)?.title).toBe('Read /work/project/link/x (/etc/x) (“Read link/x”)');
+  expect(shownTitleOf(permissionAction(place, { toolCall: call }), call)?.title).toBe('Read /work/project/link/x (/etc/x) (“Read link/x”)');
 });
 
 test('a long command is cut, and the rest counted', () => {

@@ -186,7 +186,7 @@ describe('a session in the browser', () => {
     here.serving.mime.update(sessionId, { sessionUpdate: 'tool_call_update', toolCallId: 'swapped', content });
     await page.getByText('harmful').waitFor();
     await apply.click();
-    await page.getByRole('alert').filter({ hasText: 'the change was replaced' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'has since been replaced' }).waitFor();
     expect(existsSync(file('swapped.txt'))).toBe(false);
     // Opened again, it shows the new change.
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();

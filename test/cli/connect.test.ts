@@ -283,6 +283,15 @@ describe('connect --daemon', () => {
     expect(entry.args).toEqual([BIN, 'acp', '--connect', 'wss://build:8137/acp', '--token-file', token]);
   });
 
+  test('with auto uses the daemon of the user, which needs no token', async () => {
+    const home = createHome();
+    const config = home.write('mine.json', '{}');
+    const { code, stderr } = await home.quick(['connect', 'zed', '--yes', '--daemon', 'auto', '--config', config]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const entry = valueAt(read(path.join(home.home, '.config/zed/settings.json')), ['agent_servers', 'Switchboard']);
+    expect(entry.args).toEqual([BIN, 'acp', '--config', config, '--connect', 'auto']);
+  });
+
   test('says how the editor gets the token', async () => {
     const { code, stderr } = await createHome().run(['connect', 'zed', '--yes', '--daemon', '127.0.0.1:8137']);
     expect(code).toBe(0);
@@ -292,6 +301,7 @@ describe('connect --daemon', () => {
   test.each([
     [['--daemon', 'ws://u:p@h/acp'], 'the address must not contain credentials'],
     [['--daemon', 'ws://h/acp', '--agent', 'a'], '--daemon excludes --config and --agent'],
+    [['--daemon', 'auto', '--token-file', 'x'], '--daemon auto excludes --token-file and --agent'],
     [['--token-file', 'x'], '--token-file needs --daemon'],
   ])('refuses %j', async (flags, message) => {
     const { code, stderr } = await createHome().run(['connect', 'zed', '--yes', ...flags]);

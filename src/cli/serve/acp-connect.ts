@@ -35,7 +35,7 @@ export function acpConnect(
 }
 
 /** The daemon of this user, which is started if none runs. */
-const AUTO = 'auto';
+export const AUTO = 'auto';
 
 async function ownDaemon(config: string | undefined): Promise<Remote> {
   const [{ ensureDaemon }, { localToken }] = await Promise.all([import('../daemon/background.ts'), import('../daemon/local-token.ts')]);

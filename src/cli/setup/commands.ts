@@ -61,7 +61,7 @@ function addEditorCommands(program: Command, finish: Finish): void {
     .description('Add switchboard to the agents of an editor; the rest of its file stays unchanged')
     .option('--agent <name>', 'offer only this agent')
     .option('--config <file>', 'use this configuration file')
-    .option('--daemon <url>', 'use the agents of a running switchboard serve')
+    .option('--daemon <url>', 'use the agents of the daemon at this address; auto: of your own, which is started if none runs')
     .option('--token-file <file>', 'with --daemon: the file with its token (default: SWITCHBOARD_TOKEN)')
     .option('--print <kind>', 'print a snippet to paste instead: lua (Neovim), elisp (Emacs), toml (Toad)')
     .addHelpText('after', `${example('switchboard connect zed --dry-run')}\n  switchboard connect --print lua`)

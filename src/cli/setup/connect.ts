@@ -13,7 +13,7 @@ import type { Start } from '../../setup/start-command.ts';
 import { CommandFailure } from '../failure.ts';
 import { notice } from '../output.ts';
 import { printData } from '../policy/output.ts';
-import { daemonUrl } from '../serve/acp-connect.ts';
+import { AUTO, daemonUrl } from '../serve/acp-connect.ts';
 import { type ChangeFlags, confirmChanges, makeChange, type Planned, printChange, say } from './show-change.ts';
 
 export type ConnectFlags = ChangeFlags & {
@@ -22,7 +22,7 @@ export type ConnectFlags = ChangeFlags & {
   readonly config?: string;
   readonly agent?: string;
   readonly print?: string;
-  /** The address of a daemon to use instead of agents of this machine. */
+  /** The address of a daemon to use instead of agents of this machine; `auto` for the user's own. */
   readonly daemon?: string;
   readonly tokenFile?: string;
 };
@@ -52,7 +52,7 @@ function missingConfig({ config }: ConnectFlags): string | undefined {
 
 /** Editors that are started from the desktop lack the variables of a shell. */
 function missingToken({ daemon, tokenFile }: ConnectFlags): string | undefined {
-  if (daemon === undefined) return undefined;
+  if (daemon === undefined || daemon === AUTO) return undefined;
   if (tokenFile === undefined) return 'the editor needs the token in SWITCHBOARD_TOKEN; to read it from a file, add --token-file FILE';
   return existsSync(tokenFile) ? undefined : `${path.resolve(tokenFile)} does not exist; put the token of the daemon into it`;
 }
@@ -129,6 +129,16 @@ function startOf(flags: ConnectFlags): Start {
   if (daemon === undefined) {
     if (tokenFile !== undefined) throw new CommandFailure(2, '--token-file needs --daemon', 'name the daemon: --daemon URL');
     return ourCommand(flags);
+  }
+  if (daemon === AUTO) {
+    if (tokenFile !== undefined || agent !== undefined)
+      throw new CommandFailure(
+        2,
+        '--daemon auto excludes --token-file and --agent',
+        'your own daemon needs no token and has its own agents',
+      );
+    const { command, args } = ourCommand(config === undefined ? {} : { config });
+    return { command, args: [...args, '--connect', AUTO] };
   }
   if (config !== undefined || agent !== undefined)
     throw new CommandFailure(2, '--daemon excludes --config and --agent', 'the daemon has its own configuration and agents');

@@ -11,7 +11,7 @@ import type { AttachedClient, ClientCapabilities, Hub, SharedProxy } from './sta
 export const isInitializing = (client: AttachedClient): boolean =>
   'waiting' in client.proxy.initialized && client.proxy.initialized.waiting.has(client);
 
-/** Calls `released` behind the answer. */
+/** Calls `released` after the answer. */
 export function initialize(hub: Hub, client: AttachedClient, frame: Frame, released: (isOpen: boolean) => void): void {
   const idText = idTextOf(frame);
   const params = readBody(frame);

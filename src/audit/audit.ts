@@ -129,7 +129,7 @@ function open(file: string): number {
 
 type Tail = Head & {
   readonly isEnd: boolean;
-  /** Behind the last line that is one. */
+  /** After the last line that is one. */
   readonly rest: Buffer;
 };
 
@@ -157,7 +157,7 @@ function inTurn<T>(fd: number, file: string, waitMs: number, work: (tail: Tail) 
   }
 }
 
-/** The head is written behind the line, so it may lag behind the log; it never runs ahead, and never names another last line. */
+/** The head is written after the line, so it may lag behind the log; it never runs ahead, and never names another last line. */
 function agrees(head: Head, { seq, hash }: Tail): boolean {
   return head.seq < seq || (head.seq === seq && head.hash === hash);
 }
@@ -210,7 +210,7 @@ type Chain = Pick<AuditLine, 'seq' | 'prev'> & {
 const endLine = ({ seq, time, about, ...chain }: Chain): string => JSON.stringify({ seq, time, ...about, ...chain, end: true });
 
 function lineOf(entry: AuditEntry, redact: Redactor, { seq, time, about, prev, torn, lost }: Chain): string {
-  // Cut behind redaction: half of a secret would not be known for one.
+  // Cut after redaction: half of a secret would not be known for one.
   const words = (text: string | undefined, max = MAX_WORDS) => (text === undefined ? undefined : shortened(redact(text), max));
   const { rule } = entry;
   return JSON.stringify({

@@ -1,5 +1,5 @@
 // The logs that a collector has: DIR/HOST/INCARNATION.jsonl with each line as its host wrote it, and its head. The files are all there is to know, so
-// a collector that was killed goes on behind the last whole line.
+// a collector that was killed goes on after the last whole line.
 import { closeSync, existsSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readdirSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory, replaceFile } from '../private-files.ts';

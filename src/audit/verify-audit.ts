@@ -2,7 +2,7 @@
 import { open, readFile } from 'node:fs/promises';
 import { type Head, hashOf, headFile, NO_LINE, parseAuditLine, parseHead, type Torn } from './audit-line.ts';
 
-/** `line` is the place in the file, counted from 1; behind the last line for what is missing at the end. */
+/** `line` is the place in the file, counted from 1; after the last line for what is missing at the end. */
 export type AuditFinding = {
   readonly kind: 'edited' | 'missing' | 'copied' | 'reordered' | 'foreign' | 'cut' | 'no-head';
   readonly line: number;
@@ -55,7 +55,7 @@ export async function verifyAudit(file: string, about: Readonly<Record<string, s
   const { originals, copies } = copiesIn(links);
   problems.push(...copies, ...brokenLinks(originals), ...againstHead(originals, head));
   if (cut !== undefined) {
-    // The head is written behind the line: if it knows of no later line, this one was never finished and its answer never sent.
+    // The head is written after the line: if it knows of no later line, this one was never finished and its answer never sent.
     const wasNeverWhole = head !== undefined && head.seq <= (links.at(-1)?.seq ?? 0);
     (wasNeverWhole ? notes : problems).push({
       kind: 'cut',
@@ -105,7 +105,7 @@ const foreign = (line: number): AuditFinding => ({ kind: 'foreign', line, says: 
 const ofAnother = (line: number): AuditFinding => ({ kind: 'foreign', line, says: `line ${line} is of another log` });
 const edited = (line: number): AuditFinding => ({ kind: 'edited', line, says: `line ${line} was changed after it was written` });
 
-/** Lines that stand in the log twice. The chain goes on behind the original. */
+/** Lines that stand in the log twice. The chain goes on after the original. */
 function copiesIn(links: readonly Link[]): { readonly originals: readonly Link[]; readonly copies: readonly AuditFinding[] } {
   const placeOf = new Map<string, number>();
   for (const { hash, at } of links) if (!placeOf.has(hash)) placeOf.set(hash, at);

@@ -45,7 +45,7 @@ export function createMessageTransport(
       error: end,
     },
   );
-  // vscode-jsonrpc handles one message per turn of the event loop. The end goes through its queue as well, behind the last message.
+  // vscode-jsonrpc handles one message per turn of the event loop. The end goes through its queue as well, after the last message.
   const theEnd: Message = { jsonrpc: '2.0' };
   function end(): void {
     if (!isClosed) receive(theEnd);

@@ -56,7 +56,7 @@ export interface Multiplexer {
 export interface AgentSide {
   /** The proxy is shutting down: requests are refused. */
   isClosed(): boolean;
-  /** Answers initialize and calls `answered` behind the answer; false when the params are unusable. */
+  /** Answers initialize, then calls `answered`; false when the params are unusable. */
   initialize(request: ClientRequest, frame: Frame, answered: () => void): boolean;
   /** Takes a request or notification. */
   receive(request: ClientRequest | undefined, frame: Frame): void;

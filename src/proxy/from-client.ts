@@ -171,7 +171,7 @@ function isHeld(
   if (session.turns.size === 0 && !session.queued) return false;
   if (ourCommand(proxy, session, frame)) return false;
   return holdPrompt(proxy, request, session, frame, (kept) =>
-    enterFirst(proxy, session, { request, frame: kept, deliver: take, isBehindEnd: false }),
+    enterFirst(proxy, session, { request, frame: kept, deliver: take, isAfterEnd: false }),
   );
 }
 
@@ -194,7 +194,7 @@ function isRefused(
   return error !== undefined;
 }
 
-/** The user is asked about a change first. Frames behind it pass: until then the agent asks as before. */
+/** The user is asked about a change first. Frames after it pass: until then the agent asks as before. */
 function isConfirmedFirst(
   proxy: Parts<'context' | 'client'>,
   request: ClientRequest,
@@ -233,10 +233,10 @@ function onSession(
   if (sessionId === undefined) return refuse(failure('PARAMS', [method, 'sessionId is missing']));
   const known = proxy.registry.find(sessionId);
   if (known instanceof ProxyError) return refuse(known);
-  if (known) return arrive(proxy, known, { request, frame, deliver: then, isBehindEnd: known.isClosing });
+  if (known) return arrive(proxy, known, { request, frame, deliver: then, isAfterEnd: known.isClosing });
   if (!request) return refuse(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
   // The lookup began before the client could close the session.
-  const found = (session: Session, kept: Frame) => arrive(proxy, session, { request, frame: kept, deliver: then, isBehindEnd: false });
+  const found = (session: Session, kept: Frame) => arrive(proxy, session, { request, frame: kept, deliver: then, isAfterEnd: false });
   if (method === 'session/load' || method === 'session/resume') return loadUnknown(proxy, request, sessionId, frame, found);
   const kept = detach(frame);
   request.soughtSessionId = sessionId;
@@ -254,8 +254,8 @@ type Arrival = {
   readonly request: ClientRequest | undefined;
   readonly frame: Frame;
   readonly deliver: (session: Session, frame: Frame) => void;
-  /** It came behind a close or delete that is under way. */
-  readonly isBehindEnd: boolean;
+  /** It came after a close or delete that is under way. */
+  readonly isAfterEnd: boolean;
 };
 
 /** A frame waits behind those that came before it, unless it overtakes them. */
@@ -296,11 +296,11 @@ function enter(proxy: ProxyParts, session: Session, arrival: Arrival): void {
 
 /** A session's queue has the limit of an agent's queue. */
 function wait(proxy: ProxyParts, session: Session, arrival: Arrival): void {
-  const { request, isBehindEnd } = arrival;
+  const { request, isAfterEnd } = arrival;
   const step = stepOf(proxy, session, arrival);
   const { maxQueueBytes, counters } = proxy.context;
   const { name } = session.agent;
-  if (session.waiting.bytes + step.bytes <= maxQueueBytes) session.waiting.wait(step, isBehindEnd);
+  if (session.waiting.bytes + step.bytes <= maxQueueBytes) session.waiting.wait(step, isAfterEnd);
   else if (!request) counters.unsentToAgents++;
   else proxy.client.fail(request, failure('SESSION_BACKLOG', [name, maxQueueBytes], { agent: name }));
 }

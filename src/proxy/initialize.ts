@@ -15,7 +15,7 @@ import { type ClientParams, withWorkspace } from './requests/serve-workspace.ts'
 import { cacheKey } from './tools/check-tool-use.ts';
 import { hasBridges } from './tools/session-servers.ts';
 
-/** Calls `answered` behind the answer; false when the params are unusable. */
+/** Answers initialize, then calls `answered`; false when the params are unusable. */
 export function initialize(
   proxy: Parts<'context' | 'pool' | 'client' | 'tools'>,
   request: ClientRequest,

@@ -91,7 +91,7 @@ function space(bytes: Buffer, from: number): number {
 /** Strings up to this length are walked byte by byte; calling `indexOf` takes longer. */
 const SHORT_BYTES = 32;
 
-/** Behind the string that begins at `from`. */
+/** The offset after the string that begins at `from`. */
 export function stringEnd(bytes: Buffer, from: number): number {
   let i = from + 1;
   for (const near = i + SHORT_BYTES; i < near; i++) {

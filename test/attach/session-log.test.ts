@@ -31,7 +31,7 @@ test('a line longer than a block stays whole', () => {
   expect(lines(log)).toBe(`a\n${'y'.repeat(100_000)}\nb\n`);
 });
 
-test('the transcript takes the place of what it has', () => {
+test('lines that the transcript has are dropped', () => {
   const log = createSessionLog(1 << 20, 10);
   expect(log.before).toBe(10);
   log.line('old\n');

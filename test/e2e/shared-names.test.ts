@@ -95,7 +95,7 @@ describe('mcp/message', () => {
     expect(left.all('mcp/message')).toEqual([]);
   });
 
-  test('a server that an agent was never given is refused to it', async ({ stage }) => {
+  test('an agent cannot call a server it was not given', async ({ stage }) => {
     const [left, right] = two(stage);
     const client = await stage.connect([left, right]);
     client.on('mcp/message', () => ({ result: { secret: true } }));

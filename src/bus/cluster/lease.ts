@@ -28,7 +28,7 @@ export type LeaseDeps = {
   readonly lost: (why: string) => void;
 };
 
-/** Undefined: a host with this name is on the bus. */
+/** Takes the lease of the host's name; `takenBy` is the process that has it. */
 export async function takeLease({ directory, record, clock, lost, late }: LeaseDeps): Promise<Lease | { readonly takenBy: string }> {
   const key = record().host;
   let revision = await directory.create(key, write(record()));
@@ -59,7 +59,7 @@ export async function takeLease({ directory, record, clock, lost, late }: LeaseD
       renewedAt = startedAt; // the write may have counted from then on
       isLate = false;
     } catch (error) {
-      // The bus is away: the next attempt, or the fence.
+      // The bus is unreachable: the next attempt renews the lease, or it expires.
       if (isOver || isLate) return;
       isLate = true;
       late?.((error as Error).message, renewedAt + FENCE_MS - now());

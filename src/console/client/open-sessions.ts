@@ -31,7 +31,7 @@ type With = Pick<Given, 'additionalDirectories' | 'mcpServers'>;
 type Opened = InSession & { readonly answer: Fields };
 
 export function openSessions(client: Client, { state, host, cwd: here, transcript, directoriesOf, others }: Deps) {
-  /** Updates may arrive right behind the response that opens the session, before its promise resolves. */
+  /** Updates may arrive right after the response that opens the session, before its promise resolves. */
   const early = new Map<string, Fields[]>();
   let opening = 0;
   /** A reopened session gets the same directories and servers. Servers stay in memory only: they hold secrets. */

@@ -8,7 +8,7 @@ import { rawFacts } from './raw-input.ts';
 import { string, type ToolCall } from './tool-call.ts';
 
 export type Question = {
-  /** What it does comes first, the agent's own words behind it. */
+  /** What it does comes first, then the agent's own words. */
   readonly title: string;
   /** The agent's title names something else. */
   readonly isContradicted: boolean;

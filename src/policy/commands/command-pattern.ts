@@ -74,7 +74,7 @@ export function isPlainWord(word: string, source: string): boolean {
 
 const slashes = (text: string): number => text.split('/').length;
 
-/** Whether the pattern leaves the word at `index` open: behind its end, or under a wildcard. */
+/** Whether the pattern leaves the word at `index` open: after its end, or under a wildcard. */
 export function isFree({ tokens }: CommandPattern, index: number): boolean {
   return !(tokens[index]?.isFixed ?? false);
 }

@@ -216,7 +216,7 @@ function turned(entry: Entry, type: WordType, isGiven: (name: string) => boolean
   return type;
 }
 
-// Words behind `--` go to the project's script, whose program is not known: only what test runners and linters agree on is understood.
+// Words after `--` go to the project's script, whose program is not known: only what test runners and linters agree on is understood.
 const RUNNER = createTable([RUNNER_OPTIONS]);
 
 function readPassed(reading: Reading, words: readonly Word[]): void {

@@ -131,7 +131,7 @@ function costOf(text: string): number | undefined {
         if (isDouble) break;
         count.quotes++;
         const end = text.indexOf("'", at + 1);
-        // Without its end it is no quote, and every word behind it counts.
+        // Without its end it is no quote, and every word after it counts.
         if (end !== -1) at = end;
         break;
       }

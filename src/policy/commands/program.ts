@@ -101,7 +101,7 @@ export type Operands = {
   /** By position, from the right. Applies before `rest`. */
   readonly last?: readonly WordType[];
   readonly rest?: WordType;
-  /** The operands behind `--`, where they differ. */
+  /** The operands after `--`, where they differ. */
   readonly dashed?: WordType;
   /** A pattern that every operand must match, as the source of a regular expression. */
   readonly match?: string;
@@ -168,7 +168,7 @@ export type Program = {
   readonly starts?: readonly string[];
   /** The file types of `-t`, with the names of their files. */
   readonly types?: Readonly<Record<string, readonly string[]>>;
-  /** Words behind `--` go to a script of the project (npm), or to a test runner. */
+  /** Words after `--` go to a script of the project (npm), or to a test runner. */
   readonly passes?: 'script' | 'runner';
   /** A subcommand or program that is for writing files: a rule that names it allows writes inside the project by operand. */
   readonly isWriter?: true;

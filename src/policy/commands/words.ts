@@ -40,7 +40,7 @@ export function readWord(word: Word, place: Place, context: WordContext): ReadWo
     value += expanded;
     opaque ??= trouble;
   }
-  // zsh expands a tilde behind empty quotes.
+  // zsh expands a tilde after empty quotes.
   if (/^(?:''|"")+~/.test(text)) opaque ??= 'a home directory (~)';
   return { text: value, opaque: opaque ?? bareTrouble(text.replace(/'[^']*'|"[^"]*"/g, 'x')) };
 }
@@ -99,7 +99,7 @@ function tilde(text: string, place: Place): string | undefined {
 // What other Bash-like shells expand in an unquoted word and Bash does not: zsh's `=ls`, a tilde after `=` or `:`.
 function bareTrouble(text: string): string | undefined {
   if (text.startsWith('=')) return 'a word that zsh expands';
-  // fish before 3.0 redirects errors to the file behind it, zsh can be set to take it for a pattern.
+  // fish before 3.0 redirects errors to the file after it, zsh can be set to take it for a pattern.
   if (text.startsWith('^')) return 'a word that shells read differently';
   // `$=x`, `$~x`, `$^x`, `$+x`
   if (/\$[^\s'"\\]/.test(text.replace(/\\./gs, ''))) return 'a variable';

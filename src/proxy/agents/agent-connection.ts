@@ -84,7 +84,7 @@ export type ConnectionEvents = {
 };
 
 export const HANDSHAKE_ID = 0;
-/** The log of an agent that was working tells why it exited only if it was written so shortly before the exit. */
+/** How long before its exit a working agent may have written the lines that explain it. */
 const LAST_OUTPUT_MS = 1000;
 /** Signals that a process raises by its own fault. */
 const CRASH_SIGNALS: ReadonlySet<string> = new Set(['SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGTRAP']);

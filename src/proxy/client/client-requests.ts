@@ -112,7 +112,7 @@ export class ClientRequests {
     return [...this.#byId.values(), ...this.#withoutId];
   }
 
-  /** Behind the answer, since both may release frames that waited. */
+  /** After the answer, since both may release frames that waited. */
   #sent(request: ClientRequest): void {
     request.abandon?.();
     this.#agents.answerSent(request);

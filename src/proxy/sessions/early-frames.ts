@@ -1,5 +1,5 @@
 // A request under way at an agent whose answer opens a session. Clients drop frames of sessions they do not know, so frames that come before
-// that answer are held until behind it.
+// that answer are held until it has passed.
 
 import { failure, type ProxyError } from '../../errors.ts';
 import { summaryLine } from '../../transports/stderr-tail.ts';

@@ -8,7 +8,7 @@ export type Step = {
   /** Takes the frame; called once the session admits it. */
   readonly run: () => void;
 };
-type Waiting = { readonly step: Step; isBehindEnd: boolean };
+type Waiting = { readonly step: Step; isAfterEnd: boolean };
 
 /** A class: closures of its own would be most of the memory of an idle session. */
 export class FrameQueue {
@@ -25,17 +25,17 @@ export class FrameQueue {
   get bytes(): number {
     return this.#bytes;
   }
-  /** `isBehindEnd`: the session is being closed or deleted. */
-  wait(step: Step, isBehindEnd: boolean): void {
-    this.#waiting.push({ step, isBehindEnd });
+  /** `isAfterEnd`: the session is being closed or deleted. */
+  wait(step: Step, isAfterEnd: boolean): void {
+    this.#waiting.push({ step, isAfterEnd });
     this.#bytes += step.bytes;
   }
   /** The step runs before all others. */
   waitFirst(step: Step): void {
-    this.#waiting.unshift({ step, isBehindEnd: false });
+    this.#waiting.unshift({ step, isAfterEnd: false });
     this.#bytes += step.bytes;
   }
-  /** Runs the steps that `mayRun` admits, in order. Behind one that must wait, only those go on that overtake. */
+  /** Runs the steps that `mayRun` admits, in order. After one that must wait, only those go on that overtake. */
   run(mayRun: (step: Step) => boolean, overtakes: (method: string) => boolean): void {
     // A step that begins and ends an operation at once is in this loop already. Nested calls for thousands of them would overflow the stack.
     if (this.#isRunning) return;
@@ -55,14 +55,14 @@ export class FrameQueue {
       this.#isRunning = false;
     }
   }
-  /** A close or delete begins: tells the frames that came before it from those behind it. */
+  /** A close or delete begins: tells the frames that came before it from those after it. */
   markEnd(): void {
     const before = this.#overtaken ?? this.#waiting.length;
-    for (const [at, one] of this.#waiting.entries()) one.isBehindEnd = at >= before;
+    for (const [at, one] of this.#waiting.entries()) one.isAfterEnd = at >= before;
   }
   /** The session has ended: removes and returns the requests that came before the end. */
   takeBeforeEnd(): readonly ClientRequest[] {
-    return this.#take(({ isBehindEnd }) => !isBehindEnd);
+    return this.#take(({ isAfterEnd }) => !isAfterEnd);
   }
   /** Removes and returns the waiting requests that match; the caller answers them. */
   withdraw(isMeant: (request: ClientRequest) => boolean): readonly ClientRequest[] {
@@ -84,7 +84,7 @@ export class FrameQueue {
   }
 }
 
-/** A step that fails alone: a bug in it fails its request, and the steps behind it go on. */
+/** A step that fails alone: a bug in it fails its request, and the steps after it go on. */
 export function catchingBugs(client: ClientPort, request: ClientRequest | undefined, method: string, run: () => void): () => void {
   return () => {
     try {

@@ -228,7 +228,7 @@ export function settle<Name extends keyof Held>(
   if (!isBusy(state)) return undefined;
   if (state.op === op) return next(state as Held[Name]);
   const below = settle<Name>(state.from, op, next);
-  // What ended below a close stays reserved until the close is answered: frames behind it must not reach another session of that id.
+  // What ended below a close stays reserved until the close is answered: frames after it must not reach another session of that id.
   return below === undefined ? undefined : ({ ...state, from: below } as SessionState);
 }
 

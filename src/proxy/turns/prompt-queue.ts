@@ -164,7 +164,7 @@ function refuseOne({ client }: Parts<'client'>, { agent: { name } }: Session, re
   client.fail(request, failure('PROMPT_QUEUE_FULL', [name, MAX_WAITING], { agent: name }));
 }
 
-/** A request has been answered: once its session has no turn, the next prompt goes on, behind everything that the end of a turn does. */
+/** A request has been answered: once its session has no turn, the next prompt goes on, after everything that the end of a turn does. */
 export function startNext(proxy: Parts<'context' | 'pool'>, session: Session): void {
   const { queued } = session;
   const mayStart = () => queued?.mayRelease === true && session.turns.size === 0 && !proxy.pool.isClosed;

@@ -53,7 +53,7 @@ export class ReplayMatcher {
     const prompt = plain(this.#prompt());
     return prompt !== '' && text !== '' && (prompt.startsWith(text) || text.includes(prompt));
   }
-  /** Moves behind the next place where the history has this text. */
+  /** Moves to the end of the next place where the history has this text. */
   #skipTo(role: Role, text: string): boolean {
     for (let at = this.#next; at < this.#messages.length; at++) {
       const message = this.#messages[at] as Message;

@@ -307,7 +307,7 @@ function firstWordsOf(text: string): string | undefined {
 
 const decoded = (escaped: string): string => (escaped.includes('\\') ? JSON.parse(`"${escaped}"`) : escaped);
 
-/** The texts one behind the other. By itself: V8 optimizes a function with a loop as a whole, with all that it calls (goal G15). */
+/** The texts one after another. By itself: V8 optimizes a function with a loop as a whole, with all that it calls (goal G15). */
 function copyTexts({ first, ends }: FrameBatch, before: number, behind: number, to: Buffer, at: number): void {
   const { bytes } = first;
   let i = first.start;

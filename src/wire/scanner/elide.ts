@@ -71,7 +71,7 @@ export function createElider(textScanner: () => TextScanner): Elider {
     if (end - start < MIN_CUT_BYTES) return kept;
     // The beginning of the text stays. It never ends inside an escape.
     const from = behindCharacter(bytes, text.textEnd(start, start + KEPT_BYTES + LONGEST_ESCAPE));
-    // Checked together with the part that stays: half a character there could become whole with the bytes behind the cut.
+    // Checked together with the part that stays: half a character there could become whole with the bytes after the cut.
     if (!isUtf8(bytes.subarray(start, end))) {
       isGivenUp = true;
       return kept;
@@ -134,7 +134,7 @@ function behindCharacter(bytes: Buffer, at: number): number {
   return i;
 }
 
-/** Where a character begins that continues behind the end of the bytes; their length when there is none. */
+/** Where a character begins that continues after the end of the bytes; their length when there is none. */
 function lastCharacter(bytes: Buffer, from: number): number {
   const end = bytes.length;
   for (let i = end - 1; i >= from && i >= end - 3; i--) {

@@ -8,7 +8,7 @@ import type { Interned, InternTable } from './interned.ts';
 /** They match one template. `first` stands for all of them, except for the text and the session. */
 export type FrameBatch = {
   readonly first: Frame;
-  /** Where each frame ends, `first` included; the next one begins behind its line feed. At least two. */
+  /** Where each frame ends, `first` included; the next one begins after its line feed. At least two. */
   readonly ends: readonly number[];
   /** The session of each frame; undefined if all belong to that of `first`. The ids are equally long. */
   readonly sessions: readonly Interned[] | undefined;
@@ -41,7 +41,7 @@ export function batchFrom(
   const { start, sessionId, text } = first;
   if (sessionId === undefined || text === undefined) return undefined;
   const headLength = text.start + 1 - start;
-  // From the closing quote to the line feed. Behind the text at least two braces are closed, so both parts have a word.
+  // From the closing quote to the line feed. After the text at least two braces are closed, so both parts have a word.
   const tail = text.end - 1;
   const tailLength = first.end + 1 - tail;
   if (headLength < WORD || tailLength < WORD) return undefined;
@@ -85,7 +85,7 @@ function ofSessions(
   maxFrameBytes: number,
 ): FrameBatch | undefined {
   const { bytes, start, session } = first;
-  // From the start to the quote before the id, from the quote behind it to the quote before the text, from the quote behind that to the end.
+  // From the start to the quote before the id, from the quote after it to the quote before the text, from the quote after that to the end.
   const idStart = sessionId.start + 1 - start;
   const idEnd = sessionId.end - 1 - start;
   const headLength = text.start + 1 - start;
@@ -138,7 +138,7 @@ function stringEnd(bytes: Buffer, view: DataView, from: number, last: number): n
   return -1;
 }
 
-/** Behind the escape at `i`; -1 if it is invalid. A line feed follows, and is no part of one. */
+/** The offset after the escape at `i`; -1 if it is invalid. A line feed follows, and is no part of one. */
 function behindEscape(bytes: Buffer, i: number): number {
   const c = bytes[i + 1] as number;
   if (((CLASSES[c] as number) & 1) !== 0) return i + 2;
@@ -168,7 +168,7 @@ export function framesOf({ first, ends, sessions }: FrameBatch): readonly Frame[
   });
 }
 
-/** Behind the last line feed. */
+/** The offset after the last line feed. */
 export function endOf({ ends }: FrameBatch): number {
   return (ends[ends.length - 1] as number) + 1;
 }

@@ -123,7 +123,7 @@ export type Envelope = Pick<Refusal, 'kind' | 'idText' | 'method'>;
 const NOTHING: Envelope = { kind: undefined, idText: undefined, method: undefined };
 const STRING = String.raw`"(?:[^"\\]|\\.)*"`;
 const SCALAR = String.raw`(?:${STRING}|-?\d[\d.eE+-]*|true|false|null)`;
-/** Scalar members before the first nested one, and the key of that one: behind it, nesting levels are unknown. */
+/** Scalar members before the first nested one, and the key of that one: after it, nesting levels are unknown. */
 const HEAD = new RegExp(String.raw`^\s*\{((?:\s*"[^"\\]*"\s*:\s*${SCALAR}\s*,)*)\s*(?:"([^"\\]*)"\s*:)?`);
 /** Scalar members between the last nested one and the closing brace of the line. */
 const TAIL = new RegExp(String.raw`((?:,\s*"[^"\\]*"\s*:\s*${SCALAR}\s*)+)\}\s*$`);

@@ -1,5 +1,5 @@
 // Skips JSON values and checks the whole grammar: JSON.parse accepts every value that is skipped here.
-// Each function takes the offset of a value (or of white space) and returns the offset behind it, or INVALID.
+// Each function takes the offset of a value (or of white space) and returns the offset after it, or INVALID.
 // A line feed must follow the value. It ends every token, so the loops need no bounds check.
 // Long strings are skipped eight bytes at a time; the gain over single bytes was not measured alone.
 import type { ChunkView } from './chunk-view.ts';
@@ -44,7 +44,7 @@ export function skipSpace(bytes: Buffer, from: number): number {
   return i;
 }
 
-/** The high bit of each byte in STOPS. Only the lowest set bit is exact: the subtractions borrow from the bytes behind it. */
+/** The high bit of each byte in STOPS. Only the lowest set bit is exact: the subtractions borrow from the bytes after it. */
 function stopsIn(x: number): number {
   return ((x - 0x20202020) | ((x ^ 0x22222222) - 0x01010101) | ((x ^ 0x5c5c5c5c) - 0x01010101)) & ~x & 0x80808080;
 }
@@ -81,7 +81,7 @@ function skipDigits(bytes: Buffer, from: number): number {
   return i;
 }
 
-/** From behind a key to where its value begins. */
+/** From after a key to where its value begins. */
 export function skipColon(bytes: Buffer, from: number): number {
   if (from === INVALID) return INVALID;
   const colon = skipSpace(bytes, from);

@@ -128,7 +128,7 @@ function isAt({ words, rest, length }: Piece, view: DataView, bytes: Buffer, sta
   return true;
 }
 
-/** Where the closing brackets at the end of the line begin. Behind a key there is more than brackets. */
+/** Where the closing brackets at the end of the line begin. After a key there is more than brackets. */
 function behindLastString(bytes: Buffer, end: number): number {
   let i = end;
   for (let c = bytes[i - 1]; c === CLOSE_BRACE || c === CLOSE_BRACKET || c === CR; c = bytes[i - 1]) i--;

@@ -96,7 +96,7 @@ test('a cancelled task cancels its turn and stays cancelled', async ({ stage }) 
   expect((await request('tasks/get', { taskId })).result).toMatchObject({ status: 'cancelled' });
 });
 
-test('a client that listens to a task hears of each change of its status, over HTTP', async ({ stage }) => {
+test('a client that listens to a task is notified of each status change, over HTTP', async ({ stage }) => {
   const address = await start(stage);
   const request = modern(address);
   const { taskId } = await prompt(request, 'tidy');
@@ -123,7 +123,7 @@ test('a client that listens to a task hears of each change of its status, over H
   });
 });
 
-test('a client that listens to a task hears of each change of its status, on stdio', async ({ stage }) => {
+test('a client that listens to a task is notified of each status change, on stdio', async ({ stage }) => {
   const config = stage.writeConfig({ all: fixture('versatile', 'all') });
   const child = stage.spawn(process.execPath, [SWITCHBOARD, 'mcp', '--config', config], { HOME: stage.dir, SWITCHBOARD_HOME: stage.state });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

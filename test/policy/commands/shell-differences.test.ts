@@ -23,7 +23,7 @@ describe('a line that shells read differently is opaque', () => {
   });
 });
 
-describe('its harmless relatives are not', () => {
+describe('similar harmless lines are not opaque', () => {
   test.each([
     'npm test &>/dev/null',
     'npm test &> /dev/null && echo ok',

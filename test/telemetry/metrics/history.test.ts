@@ -26,7 +26,7 @@ test('an interval has what counters and histograms gained in it, and the values 
   history.stop();
 });
 
-test('after an hour, intervals are merged; after a day they go, and nothing is counted twice', () => {
+test('after an hour, intervals are merged; after a day they are dropped, and nothing is counted twice', () => {
   const registry = createRegistry();
   const history = keepHistory(registry, Date.now, 5000);
   const total = () =>

@@ -1,4 +1,4 @@
-// The options that test runners and linters agree on, for the words behind `npm test --`: the script's program is not known.
+// The options that test runners and linters agree on, for the words after `npm test --`: the script's program is not known.
 import type { Program } from '../program.ts';
 
 export const RUNNER_OPTIONS: Program = {

@@ -115,7 +115,7 @@ export const SCRIPT_PROGRAMS: readonly Program[] = [
       '-L=': 'unclear:runs modules from a directory',
       '--run-tests': 'unclear:runs a test file',
     },
-    // Words behind --args are strings, but words in front of it are files.
+    // Words after --args are strings, but words in front of it are files.
     operands: [{ first: ['script:jq'], rest: 'read' }],
     unasked: [{ kind: 'read', path: '~/.jq' }],
     ambient: ['JQ_LIBRARY_PATH', 'ORIGIN_DIR'],

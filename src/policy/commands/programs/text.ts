@@ -207,7 +207,7 @@ export const TEXT_PROGRAMS: readonly Program[] = [
   {
     name: 'less',
     manual: 'less(1), less 590',
-    parse: 'posix', // behind the first file, every word is a file
+    parse: 'posix', // after the first file, every word is a file
     options: {
       ...flags('-? --help, -a --search-skip-screen, -A --SEARCH-SKIP-SCREEN, -B --auto-buffers, -c --clear-screen, -d --dumb'),
       ...flags('-e --quit-at-eof, -E --QUIT-AT-EOF, -f --force, -F --quit-if-one-screen, -g --hilite-search, -G --HILITE-SEARCH'),

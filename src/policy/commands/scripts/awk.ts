@@ -36,7 +36,7 @@ export function readAwk(program: string): ScriptReading {
     else if (token === '>' && isPrinting) return { reason: 'it prints to a file' };
     else if (token === 'ENVIRON') isEnvironment = true;
     else if (token === 'print' || token === 'printf') isPrinting = true;
-    // A line break does not end it: behind a comma the statement goes on.
+    // A line break does not end it: after a comma the statement goes on.
     else if (/^[;{}]$/.test(token)) isPrinting = false;
     before = token;
   }

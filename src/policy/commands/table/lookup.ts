@@ -45,7 +45,7 @@ export function createTable(programs: readonly Program[]): ProgramTable {
 function compileEntry(name: string, data: Program | Subcommand, parse: Convention, parent: Entry | undefined, manual: string): Entry {
   const own = compileOptions(data.options);
   const global = 'before' in data ? compileOptions(data.before) : [];
-  // cobra, clap and npm accept global options behind the subcommand too.
+  // cobra, clap and npm accept global options after the subcommand too.
   const isAnywhere = parse === 'cobra' || parse === 'exact';
   // Elsewhere they mean something else there: -m of `git stash` is a message, -m of `git stash show` a flag.
   const inherited = parent === undefined || !isAnywhere ? [] : [...parent.options, ...parent.before];

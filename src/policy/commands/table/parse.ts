@@ -16,7 +16,7 @@ export type Parsed = {
   readonly path: readonly string[];
   readonly given: readonly Given[];
   readonly operands: readonly Word[];
-  /** Behind `--`. */
+  /** After `--`. */
   readonly dashed: readonly Word[];
   /** Words that an option took as a whole command line: `find -exec`, `fd -x`. */
   readonly commands: readonly (readonly Word[])[];
@@ -263,7 +263,7 @@ function parseFind(entry: Entry, words: readonly Word[], state: State): Unparsed
         at = next;
       }
     } else {
-      // find itself refuses a starting point behind the expression; tree, which reads its words the same way, does not.
+      // find itself refuses a starting point after the expression; tree, which reads its words the same way, does not.
       state.operands.push(word);
       at++;
     }

@@ -95,7 +95,7 @@ export function fileOrTerminal(deps: EnforcementDeps, incoming: IncomingRequest)
       reportRefusal(deps, { ...now, decision: { ...now.decision, why: late } }, { shown: surface.shown });
       refuse(late, now);
     } else passOn(waitingFrame, { evaluatedPath: placeOf(method, waiting) });
-    // Requests behind a cancelled one belong to the same turn: the user is not asked about them.
+    // Requests after a cancelled one belong to the same turn: the user is not asked about them.
     queue.isCancelled = reply === 'cancelled';
     resume(queue);
     queue.isCancelled = false;

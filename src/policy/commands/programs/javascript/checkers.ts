@@ -3,7 +3,7 @@ import type { Options, Program, Subcommand } from '../../program.ts';
 import { optionList } from '../option-list.ts';
 import { LOADS_CODE, SWITCH } from './shared.ts';
 
-/** tsc takes `true`, `false` and `null` behind a flag for its value, and `@file` for more options. */
+/** tsc takes `true`, `false` and `null` after a flag for its value, and `@file` for more options. */
 const NO_TSC_VALUE = '^(?!(?:true|false|null)$)(?!@)';
 const WALKS_PROJECT = [{ kind: 'walk', path: '.' }] as const;
 

@@ -1,4 +1,4 @@
-// pnpm, yarn and bun: as npm, but words behind the name of a script go to the script without a `--`.
+// pnpm, yarn and bun: as npm, but words after the name of a script go to the script without a `--`.
 import type { Options, Program, Subcommand } from '../../program.ts';
 import { optionList } from '../option-list.ts';
 import { CHECKER_PROGRAMS } from './checkers.ts';

@@ -1,4 +1,4 @@
-// node, tsx, ts-node and deno: the first operand is code of the project, and the words behind it are that code's.
+// node, tsx, ts-node and deno: the first operand is code of the project, and the words after it are that code's.
 import type { Options, Program } from '../../program.ts';
 import { optionList } from '../option-list.ts';
 import { LOADS_CODE } from './shared.ts';

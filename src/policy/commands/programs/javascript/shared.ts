@@ -21,7 +21,7 @@ export const INSTALLS: readonly StatedEffect[] = [
   { kind: 'project', name: 'install scripts of packages' },
 ];
 
-/** What test runners and linters agree on, for package managers that hand all words behind a script's name to the script. */
+/** What test runners and linters agree on, for package managers that hand all words after a script's name to the script. */
 export const SCRIPT_WORDS: Options = optionList({
   none: `
     --verbose, --silent, --coverage, --no-coverage, --run, --ci, --bail, --fix, --check, --quiet, --runInBand, -i, --passWithNoTests,

@@ -31,10 +31,10 @@ const BUILDS = [
   { kind: 'unpack', path: './target' },
   { kind: 'unpack', path: '~/.cargo' },
 ] as const;
-/** Behind `--`, to the test harness: `--logfile` would write a file. */
+/** After `--`, to the test harness: `--logfile` would write a file. */
 const TEST_WORDS =
   'one:--nocapture,--no-capture,--show-output,--ignored,--include-ignored,--exact,--list,-q,--quiet,--test-threads=1,--test-threads=2,--test-threads=4,--test-threads=8' as const;
-/** Behind `--`, to the compiler: only levels of lints. */
+/** After `--`, to the compiler: only levels of lints. */
 const LINTS =
   'one:-D,-W,-A,-F,--deny,--warn,--allow,warnings,-Dwarnings,-Wwarnings,unused,dead_code,clippy::all,clippy::pedantic,clippy::nursery,clippy::cargo,clippy::unwrap_used,clippy::expect_used,-Dclippy::all,-Wclippy::all,-Wclippy::pedantic,-Aclippy::too_many_arguments' as const;
 const build = (options: Options = {}): Subcommand => ({

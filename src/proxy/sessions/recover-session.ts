@@ -114,7 +114,9 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
         onFail(error) {
           servers.revoke();
           replayed();
-          lost(error.message);
+          // Its agent may be well, on another machine that is away: the next request tries again.
+          if (error.key === 'AGENT_DISCONNECTED') finish(error);
+          else lost(error.message);
         },
         onAnswer(answer) {
           if (answer.outcome !== 'error') return answered(answer, servers);

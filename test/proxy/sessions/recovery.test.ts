@@ -39,6 +39,22 @@ test('a resume for recovery after a crash that is refused is tried as a load too
   expect(client.agentText(id)).toBe('left heard hello');
 });
 
+test('a connection that breaks during the recovery does not make the session lost: the error says so, and the next prompt recovers it', async () => {
+  const left = able('left');
+  const gone = () => left.exit({ kind: 'disconnected', why: 'host "h" is gone' });
+  const client = await connected([left, able('right')]);
+  const { id } = await open(client, CWD, 'left');
+  gone();
+  left.on('session/resume', () => {
+    gone();
+    return UNANSWERED;
+  });
+  const { error } = await prompt(client, id, 'hello');
+  expect([error.data.reason, error.data.retryable, error.message]).toEqual(['disconnected', true, expect.stringContaining('host "h"')]);
+  left.on('session/resume', () => ({}));
+  expect((await prompt(client, id, 'hello')).result).toEqual(end);
+});
+
 test.each([1, 2])(
   'a notification on a lost session does not start its agent, and is not sent to it later, with %i agents',
   async (count) => {

@@ -1,5 +1,5 @@
-// Runs many seeds of the simulator: `npm run sim -- --seeds 10000 [--from 1] [--jobs 2]`, of the proxy or, with --clients, of the
-// client multiplexer. Exits with 1 if a seed fails, and names it.
+// Runs many seeds of the simulator: `npm run sim -- --seeds 10000 [--from 1] [--jobs 2]`, of the proxy, with --bus of the proxy with its
+// agents on hosts of a bus that fails, or with --clients of the client multiplexer. Exits with 1 if a seed fails, and names it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
@@ -9,6 +9,8 @@ import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
 const SHARE = 50;
+/** As in test/sim/world.ts. */
+const BUS_SEEDS = 2_000_000_000;
 
 if (isMainThread) await main();
 else await work(workerData);
@@ -17,13 +19,14 @@ async function main() {
   const { values } = parseArgs({
     options: {
       seeds: { type: 'string', default: '10000' },
-      from: { type: 'string', default: '1' },
+      from: { type: 'string' },
       jobs: { type: 'string', default: String(Math.max(1, os.availableParallelism())) },
       trace: { type: 'string', default: '60' },
       clients: { type: 'boolean', default: false },
+      bus: { type: 'boolean', default: false },
     },
   });
-  const from = Number(values.from);
+  const from = Number(values.from ?? (values.bus ? BUS_SEEDS + 1 : 1));
   const count = Number(values.seeds);
   const dir = mkdtempSync(path.join(os.tmpdir(), 'switchboard-sim-'));
   const startedMs = performance.now();

@@ -10,6 +10,8 @@ export type VirtualClock = {
   pending(owner: string): number;
   /** When the next timer is due; undefined when there is none. */
   nextAtMs(): number | undefined;
+  /** Whose timer is due next. */
+  nextOwner(): string | undefined;
   /** Lets time pass, but not beyond the next timer. */
   passTo(ms: number): void;
   /** Goes to the next timer and fires only that, so that its effects are done before the next one. */
@@ -47,6 +49,7 @@ export function createVirtualClock(): VirtualClock {
     }),
     pending: (owner) => timers.filter((timer) => timer.owner === owner).length,
     nextAtMs: () => timers[0]?.atMs,
+    nextOwner: () => timers[0]?.owner,
     passTo(ms) {
       nowMs = Math.max(nowMs, Math.min(ms, timers[0]?.atMs ?? ms));
     },

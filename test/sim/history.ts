@@ -18,6 +18,7 @@ export async function runHistory(seed: number): Promise<Report> {
   const world = createWorld(seed);
   let problem: string | undefined;
   try {
+    await world.cluster?.begun;
     const isWhole = await live(world);
     if (isWhole) await drain(world);
     await end(world);
@@ -32,7 +33,8 @@ export async function runHistory(seed: number): Promise<Report> {
 /** Random events; false when the client disconnects in the middle. */
 async function live(world: World): Promise<boolean> {
   const { random, faults } = world.sim;
-  for (let left = random.int(80, 280); left > 0; left--) {
+  // On a bus, time passes in small steps, and leases take long to end.
+  for (let left = random.int(80, 280) * (world.cluster ? 2 : 1); left > 0; left--) {
     if (faults.happens('client: goes at once')) return false;
     await world.event(() => something(world));
   }
@@ -40,7 +42,7 @@ async function live(world: World): Promise<boolean> {
 }
 
 function something(world: World): void {
-  const { sim, client, clientActions, runs } = world;
+  const { sim, client, clientActions, runs, cluster } = world;
   const { random } = sim;
   const readers = runs.filter((run) => run.hasInput);
   const talkers = runs.filter((run) => run.sim.source.isDeliverable);
@@ -54,7 +56,9 @@ function something(world: World): void {
     [talkers.length * 4, () => random.pick(talkers).deliver(chunk(world))],
     [workers.length * 4, () => random.pick(workers).step()],
     [0.2, () => void world.connection.health()],
-    [1, () => passTime(world, random.int(1, 15_000))],
+    [cluster ? 4 : 1, () => passTime(world, random.int(1, 15_000))],
+    [cluster?.hasMessages ? 20 : 0, () => cluster?.step()],
+    [cluster ? 0.25 : 0, () => cluster?.fault()],
     [sim.policyModel ? 0.3 : 0, () => sim.policyModel?.change()],
   ]);
   next();
@@ -79,11 +83,23 @@ function passTime(world: World, ms: number): void {
     .filter((at) => at > clock.nowMs);
   const timerAt = clock.nextAtMs();
   const next = Math.min(until, ...due);
-  if (timerAt !== undefined && timerAt <= next) clock.fireNext();
+  if (timerAt !== undefined && timerAt <= next) fireNext(world, next);
   else clock.passTo(next);
 }
 
+/** One timer, or many ticks of a bus on which nothing happens. */
+function fireNext({ sim: { clock }, cluster }: World, untilMs = Number.POSITIVE_INFINITY): void {
+  clock.fireNext();
+  for (let left = IDLE_TICKS; left > 0 && cluster && !cluster.hasMessages && clock.nextOwner() === 'bus'; left--) {
+    if ((clock.nextAtMs() as number) > untilMs) return;
+    clock.fireNext();
+  }
+}
+
+const IDLE_TICKS = 50;
 const MAX_DRAIN_EVENTS = 20_000;
+/** Links never stop ticking: until the longest limit of a prompt, and the loss of a link after it. */
+const BUS_SILENT_MS = 90_000;
 
 /** Everybody reads on and sends what they owe. What nobody wants to send ends with its agent's process or a cancel. */
 async function drain(world: World): Promise<void> {
@@ -91,8 +107,9 @@ async function drain(world: World): Promise<void> {
   const { random, clock } = sim;
   sim.trace('--- from here on everybody says what they owe');
   client.isReading = true;
+  world.cluster?.recover();
   let timersLeft = 200;
-  const noticedAtMs = clock.nowMs + SILENT_MS;
+  const noticedAtMs = clock.nowMs + (world.cluster ? BUS_SILENT_MS : SILENT_MS);
   for (let left = MAX_DRAIN_EVENTS; left > 0; left--) {
     const moves = movesLeft(world);
     if (moves.length > 0) {
@@ -114,13 +131,14 @@ async function drain(world: World): Promise<void> {
       sim.oracle.drained();
       return world.event(() => {});
     }
-    await world.event(() => clock.fireNext());
+    await world.event(() => fireNext(world));
   }
   throw new Error('  the history does not come to an end');
 }
 
-function movesLeft({ client, runs, clientActions }: World): (() => void)[] {
+function movesLeft({ client, runs, clientActions, cluster }: World): (() => void)[] {
   const moves: (() => void)[] = [];
+  if (cluster?.hasMessages) moves.push(cluster.step);
   if (client.source.isDeliverable) moves.push(() => client.source.deliver(CHUNK_BYTES));
   if (client.hasInput) moves.push(() => client.read(CHUNK_BYTES));
   if (client.requests.some(({ isNever }) => !isNever)) {
@@ -155,6 +173,17 @@ function loosen({ sim, client, clientActions }: World, run: Run): void {
   }
 }
 
+/** A host that was not told of the end of a link notices it by itself, and ends the agent. */
+async function hostsNotice(world: World): Promise<void> {
+  const { clock } = world.sim;
+  world.cluster?.recover();
+  for (const untilMs = clock.nowMs + BUS_SILENT_MS; clock.nowMs < untilMs && world.runs.some((run) => run.sim.isAlive); ) {
+    const [move] = movesLeft(world);
+    if (move) await world.event(move);
+    else await world.event(() => fireNext(world));
+  }
+}
+
 /** The client disconnects; what the proxy leaves behind is counted. */
 async function end(world: World): Promise<void> {
   const { client, connection, sim } = world;
@@ -181,9 +210,10 @@ async function end(world: World): Promise<void> {
   for (let left = 2000; left > 0 && !hasStopped; left--) {
     const moves = movesLeft(world);
     if (moves.length > 0 && random.chance(0.8)) await world.event(random.pick(moves));
-    else if (clock.nextAtMs() !== undefined) await world.event(() => clock.fireNext());
+    else if (clock.nextAtMs() !== undefined) await world.event(() => fireNext(world));
     else await world.event(() => {});
   }
   if (!hasStopped) throw new Error('  the connection does not stop');
+  if (world.cluster) await hostsNotice(world);
   await world.event(() => oracle.stopped());
 }

@@ -154,7 +154,7 @@ export function createOracle(
     const { toClient } = seen;
     if (!toClient?.needsDrain) return;
     for (const { agent, number, sim } of seen.runs)
-      if (!sim.isOver && !sim.wasStopped && !sim.source.isPaused && !sim.source.isOver)
+      if (!sim.isOver && !sim.wasStopped && !sim.isPaused && !sim.source.isOver)
         problem(`${agent}#${number} is read on though the client does not take what comes`);
     if (toClient.writableLength > CLIENT_SLACK_BYTES) problem(`${toClient.writableLength} bytes are queued for the client`);
   }

@@ -2,6 +2,7 @@
 import type { AgentSpec } from '../../src/agents/defaults.ts';
 import type { Transport } from '../../src/transports/transport.ts';
 import type { AgentModel } from './agent-model.ts';
+import type { SimCluster } from './bus/cluster.ts';
 import { createLineReader } from './frame-text.ts';
 import type { ProcessTools } from './host-tools.ts';
 import type { AgentFrame, AgentSession } from './ledger.ts';
@@ -62,7 +63,7 @@ export type Run = {
   deliver(maxBytes: number): void;
 };
 
-export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec): Run {
+export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec, cluster?: SimCluster): Run {
   const { random, faults, clock, oracle } = sim;
   const number = ++model.runs;
   const inbox: { readonly endsAt: number; readonly received: AgentInput }[] = [];
@@ -76,7 +77,10 @@ export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec): Run
     sim.trace(`${model.name}#${number} is sent ${line.slice(0, 300)}`);
     inbox.push({ endsAt: bytesParsed, received: oracle.agentReceived(self, line) });
   });
-  const simProcess = createSimProcess(sim, spec, 1000 + number, readLine, () => oracle.agentGone(self));
+  const onEnd = () => oracle.agentGone(self);
+  const simProcess = cluster
+    ? cluster.process(spec, { onWrite: readLine, onEnd, arrival })
+    : createSimProcess(sim, spec, 1000 + number, readLine, onEnd);
   const sender = createSender(sim, { agent: model.name, run: number }, simProcess.source, (frame) => {
     if (simProcess.isMuted) return;
     arriving.push(frame);
@@ -123,15 +127,23 @@ export function startSimAgent(sim: Sim, model: AgentModel, spec: AgentSpec): Run
       }
     },
     deliver(maxBytes) {
-      arriving = [];
-      simProcess.source.deliver(maxBytes);
-      // The proxy has ended it on one of these frames: what it did with the others does not matter.
-      if (simProcess.isOver) for (const frame of arriving) letGo(frame);
+      if (cluster) simProcess.source.deliver(maxBytes);
+      else arrival(() => simProcess.source.deliver(maxBytes));
       simProcess.afterDelivery();
     },
   };
   const replies = createReplies(sim, self);
 
+  /** Bytes reach the proxy. */
+  function arrival(happen: () => void): void {
+    const before = arriving; // the end of a link may come with its last bytes
+    const frames: AgentFrame[] = [];
+    arriving = frames;
+    happen();
+    // The proxy has ended it on one of these frames: what it did with the others does not matter.
+    if (simProcess.isOver) for (const frame of frames) letGo(frame);
+    arriving = before;
+  }
   const isRunnable = (job: Job): boolean =>
     !job.isMute && job.dueMs <= clock.nowMs && (job.waitsFor === undefined || !self.requests.has(job.waitsFor));
 

@@ -14,6 +14,8 @@ export type SimProcess = {
   readonly isOver: boolean;
   /** Its output is no longer read. */
   readonly isMuted: boolean;
+  /** The proxy does not read it now. */
+  readonly isPaused: boolean;
   /** It was told to stop. */
   readonly wasStopped: boolean;
   /** Dies; `holdsStdout`: a child keeps the pipe open. */
@@ -86,6 +88,9 @@ export function createSimProcess(sim: Sim, spec: AgentSpec, pid: number, onWrite
     },
     get wasStopped() {
       return wasStopped;
+    },
+    get isPaused() {
+      return source.isPaused;
     },
     die,
     neverBegin(why) {

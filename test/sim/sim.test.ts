@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { runHistory } from './history.ts';
 import { addTotals, explain, noTotals, runSeeds, summary } from './seeds.ts';
-import { OPTION_SEEDS, REMOTE_SEEDS } from './world.ts';
+import { BUS_SEEDS, OPTION_SEEDS, REMOTE_SEEDS } from './world.ts';
 
 const SHARE = 50;
 const seed = process.env.SIM_SEED === undefined ? undefined : Number(process.env.SIM_SEED);
@@ -55,6 +55,17 @@ function histories(): void {
     },
   );
 
+  test.each(shares.slice(0, Math.ceil((2 * shares.length) / 5)))(
+    'the same with agents on hosts of a bus that loses, repeats and reorders messages, restarts, and is cut: seeds from 2000000000 + %i',
+    async (from) => {
+      const share = await runSeeds(BUS_SEEDS + from, Math.min(SHARE, seeds), (report) => {
+        if (report.problem !== undefined) process.stdout.write(`\n${explain(report)}\n`);
+      });
+      addTotals(totals, share);
+      expect(share.failed.map((one) => one.seed)).toEqual([]);
+    },
+  );
+
   test.each([1_000_359, 1_000_555])('prompts that wait for a session that cannot be restored get an answer: seed %i', async (one) => {
     expect((await runSeeds(one, 1)).failed).toEqual([]);
   });
@@ -70,7 +81,7 @@ function histories(): void {
   });
 
   // The second has a policy and host tools, so that parts of it are not ours.
-  test.each([7, 67])('the same seed makes the same history: %i', async (one) => {
+  test.each([7, 67, BUS_SEEDS + 7])('the same seed makes the same history: %i', async (one) => {
     const [first, second] = [await runHistory(one), await runHistory(one)];
     expect(second.trace).toEqual(first.trace);
   });

@@ -1,10 +1,11 @@
 // One history: a client, some agents, the proxy between them, and chance deciding what happens next.
-import { agentSpec } from '../../src/agents/defaults.ts';
+import { type AgentSpec, agentSpec } from '../../src/agents/defaults.ts';
 import type { RunningProxy } from '../../src/proxy/api.ts';
 import { startProxy } from '../../src/proxy/proxy.ts';
 import { capabilityKey } from '../../src/store/capability-cache.ts';
 import { Scanner } from '../../src/wire/scanner/scanner.ts';
 import { createModel, initializeResult, openSession } from './agent-model.ts';
+import { createCluster, type SimCluster } from './bus/cluster.ts';
 import { type ClientActions, createClientActions } from './client-actions.ts';
 import { createVirtualClock } from './clock.ts';
 import { createFaults } from './faults.ts';
@@ -26,6 +27,7 @@ export type World = {
   readonly runs: readonly Run[];
   readonly connection: RunningProxy;
   readonly trace: readonly string[];
+  readonly cluster: SimCluster | undefined;
   /** Does one thing and waits until all its effects are done. */
   event(happen: () => void): Promise<void>;
   readonly events: number;
@@ -37,6 +39,8 @@ const CANCEL_MS = 10_000;
 export const REMOTE_SEEDS = 1_000_000;
 /** From this seed on, agents also differ in what they do with a prompt during a turn, and in the limits of a prompt and a permission request. */
 export const OPTION_SEEDS = 1_000_000_000;
+/** From this seed on, the agents are on hosts of a bus. */
+export const BUS_SEEDS = 2_000_000_000;
 
 export function createWorld(seed: number): World {
   const random = seeded(seed);
@@ -59,8 +63,9 @@ export function createWorld(seed: number): World {
   // A separate random source, so that other histories stay the same.
   const choice = seed >= OPTION_SEEDS ? seeded(seed + 2_000_003) : undefined;
   const models = new Map(names.map((name) => [name, createModel(name, random, choice?.chance(0.7))]));
-  const isRemote = seed >= REMOTE_SEEDS;
-  const specs = names.map((name) =>
+  const isRemote = seed >= REMOTE_SEEDS && seed < BUS_SEEDS;
+  const cluster = seed >= BUS_SEEDS ? createCluster(seed, sim) : undefined;
+  const local = names.map((name) =>
     agentSpec(name, {
       ...(isRemote && random.chance(0.7) ? { url: `ws://${name}/acp`, files: 'same' } : { command: `/bin/${name}` }),
       mcp_transport: hostTools?.takes(name) ? 'acp' : 'off',
@@ -72,6 +77,7 @@ export function createWorld(seed: number): World {
       while_running: choice?.pick(['steer', 'steer', 'queue', 'pass', 'refuse', undefined]),
     }),
   );
+  const specs = cluster ? local.map(onBus) : local;
   for (const { name, timeouts } of specs) oracle.seen.limits.set(name, timeouts);
   const log = createMemoryLog();
   log.append({ sessionId: 'orphan', agent: 'gone', nativeId: 'orphan', cwd: '/w/old', at: clock.for('log').now() });
@@ -110,7 +116,7 @@ export function createWorld(seed: number): World {
     enforcement: policyModel?.enforcement,
     toolAttachments: hostTools?.options,
     launch(spec) {
-      const run = startSimAgent(sim, models.get(spec.name) as NonNullable<ReturnType<typeof models.get>>, spec);
+      const run = startSimAgent(sim, models.get(spec.name) as NonNullable<ReturnType<typeof models.get>>, spec, cluster);
       runs.push(run);
       oracle.launched(run);
       return run.process;
@@ -124,7 +130,7 @@ export function createWorld(seed: number): World {
 
   let events = 0;
   return {
-    ...{ seed, sim, client, runs, connection, trace },
+    ...{ seed, sim, client, runs, connection, trace, cluster },
     clientActions: createClientActions(sim, client),
     get events() {
       return events;
@@ -139,6 +145,13 @@ export function createWorld(seed: number): World {
     },
   };
 }
+
+/** As `switchboard acp --bus` has the agents of hosts. */
+const onBus = (spec: AgentSpec): AgentSpec => ({
+  ...spec,
+  isolation: 'session',
+  remote: { kind: 'bus', agent: spec.name, labels: {}, address: 'the bus', files: 'same' },
+});
 
 const limitsOf = (choice: Random) => ({
   prompt_ms: choice.pick([0, 0, 8000, 40_000]),

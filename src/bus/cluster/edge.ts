@@ -5,6 +5,7 @@ import { type Exit, onceExited, type Transport } from '../../transports/transpor
 import { type Bus, BusFailure, nameOf } from '../bus.ts';
 import { type BusClock, every } from '../clock.ts';
 import { createLink, type Link } from '../link/link.ts';
+import type { LinkLimits } from '../link/link-state.ts';
 import { sessionKey } from './host.ts';
 import { LEASE_MS } from './lease.ts';
 import { candidates, type Wanted, whyNone } from './placement.ts';
@@ -19,6 +20,8 @@ export type EdgeOptions = {
   readonly clock: BusClock;
   readonly random: () => number;
   readonly report: (text: string) => void;
+  /** Those of links, if they are not the usual ones. */
+  readonly limits?: LinkLimits | undefined;
   /** The agents that hosts offer have changed. */
   readonly changed?: (agents: readonly string[]) => void;
 };
@@ -52,7 +55,7 @@ const LOOK_EVERY_MS = 1000;
 /** A host that died is noticed by its lease; this is for one that lives and is cut off from us only. */
 const LOST_AFTER_MS = 20_000;
 
-export async function startEdge({ bus, tenant, principal, clock, random, report, changed }: EdgeOptions): Promise<Edge> {
+export async function startEdge({ bus, tenant, principal, clock, random, report, limits, changed }: EdgeOptions): Promise<Edge> {
   const names = subjects(tenant);
   const now = clock.monotonicMs;
   const id = randomUUID().replaceAll('-', '');
@@ -149,6 +152,7 @@ export async function startEdge({ bus, tenant, principal, clock, random, report,
           clock,
           to: names.linkToHost(host, sender, linkId),
           epoch,
+          limits,
           lostAfterMs: LOST_AFTER_MS,
           lostReason: goneReason(host),
           on: {

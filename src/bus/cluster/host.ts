@@ -5,6 +5,7 @@ import type { Bus } from '../bus.ts';
 import { keyOf, nameOf, textIn } from '../bus.ts';
 import { type BusClock, every } from '../clock.ts';
 import { createLink, type Link } from '../link/link.ts';
+import type { LinkLimits } from '../link/link-state.ts';
 import { decodeMessage, encodeMessage } from '../link/messages.ts';
 import { type Lease, takeLease } from './lease.ts';
 import {
@@ -32,6 +33,8 @@ export type HostOptions = {
   readonly capacity: number;
   readonly version: string;
   readonly clock: BusClock;
+  /** Those of links, if they are not the usual ones. */
+  readonly limits?: LinkLimits | undefined;
   /** Serves a client that uses one agent, until its streams end. */
   readonly serve: (streams: { readonly input: Source; readonly output: Sink }, about: OpenRequest) => { close(): Promise<void> };
   /** Sessions that are open here, for the directory. */
@@ -169,6 +172,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       clock,
       to: names.linkToEdge(sender, request.edge, host, request.link),
       epoch,
+      limits: options.limits,
       lostAfterMs: LOST_AFTER_MS,
       lostReason: 'nothing was heard from the edge',
       on: {

@@ -13,7 +13,7 @@ export type LinkOptions = {
   /** Where the messages of this end go. The owner of the link passes the messages for it to `receive`. */
   readonly to: string;
   readonly epoch: number;
-  readonly limits?: LinkLimits;
+  readonly limits?: LinkLimits | undefined;
   /** A link that hears nothing for this long is lost, for this reason. */
   readonly lostAfterMs: number;
   readonly lostReason: string;

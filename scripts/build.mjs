@@ -81,6 +81,7 @@ const { metafile } = await build({
   banner,
   entryPoints: { cli: 'src/cli/entry.ts' },
   splitting: true,
+  minifySyntax: true,
   metafile: true,
 });
 await joinStart(metafile.outputs);
@@ -95,6 +96,7 @@ await build({
   sourcemap: false,
   // Names stay for stack traces. Short lines, because Node prints the line of an uncaught error.
   minifyWhitespace: true,
+  minifySyntax: true,
   lineLimit: 200,
 });
 loadLater(outdir);
@@ -240,6 +242,7 @@ function shrinkPackages(outputs) {
     if (!output.endsWith('.js') || size < 0.7 * bytes || !existsSync(`${file}.map`)) continue;
     const { code } = transformSync(readFileSync(file, 'utf8'), {
       minifyWhitespace: true,
+      minifySyntax: true,
       lineLimit: 200,
       format: 'esm',
       platform: 'node',

@@ -133,6 +133,8 @@ function createBridge(
             editor.writer.line(errorLine(idText, -32603, `The answer exceeds ${MAX_FRAME_BYTES} bytes`));
         },
         end: () => {}, // the exit says why
+        full: () => editor.pause(),
+        drain: () => editor.resume(),
       },
     );
     opened.onExit((exit) => lost(opened, exit));
@@ -160,6 +162,7 @@ function createBridge(
     daemon = undefined;
     held = undefined;
     if (isOver) return;
+    editor.resume(); // it may have waited for this daemon
     const why = exit.kind === 'exited' ? 'it exited' : exit.why;
     const next = exit.kind === 'unreachable' ? (exit.next ?? '') : 'The next request connects again.';
     const message =

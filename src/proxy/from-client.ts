@@ -1,17 +1,17 @@
-// Frames from the client: each goes to a step here, to the agent that owns its session, or is refused with a reason.
+// Where a frame from the client goes: to a step here, to the agent that owns its session, or it is refused with a reason.
 import type { ClientMethod } from '../acp/methods.ts';
-import { failure, ProxyError } from '../errors.ts';
+import { failure, type ProxyError } from '../errors.ts';
 import { agentsWithVendor } from '../router/capabilities.ts';
-import { isAgentOption } from '../router/config-options.ts';
 import { type Route, routeFromClient } from '../router/route.ts';
-import { detach, type Frame, textOf } from '../wire/frame.ts';
-import { memberAt, stringAt } from '../wire/json-path.ts';
+import { type Frame, textOf } from '../wire/frame.ts';
+import { memberAt } from '../wire/json-path.ts';
 import { sessionIdOf } from '../wire/scanner/large-frame.ts';
 import type { Agent } from './agents/agent.ts';
 import { authenticate } from './agents/authentication.ts';
 import { authStatus, logout } from './agents/fan-out.ts';
 import type { AgentSide, ClientRequest } from './boundary.ts';
 import { outOfScope } from './client-scope.ts';
+import { type Deliver, enterFirst, enterSession } from './enter-session.ts';
 import { initialize, usableAgents } from './initialize.ts';
 import { hasNonObjectParams, paramsMustBeObject } from './params.ts';
 import type { Parts, ProxyParts } from './parts.ts';
@@ -19,19 +19,13 @@ import { mcpProgress } from './requests/mcp-message.ts';
 import { errorPatches, forward, toNative } from './rewrite.ts';
 import { setConfigOption, setModeOrModel } from './sessions/change-agent.ts';
 import { closeSession, deleteSession } from './sessions/close-session.ts';
-import { releaseEarly } from './sessions/early-frames.ts';
-import { findOwner } from './sessions/find-session.ts';
-import { catchingBugs, type Step } from './sessions/frame-queue.ts';
 import { listPatches, listSessions } from './sessions/list-sessions.ts';
-import { loadSession, loadUnknown } from './sessions/load-session.ts';
+import { loadSession } from './sessions/load-session.ts';
 import { forkSession, newSession } from './sessions/open-session.ts';
-import { recoverSession } from './sessions/recover-session.ts';
 import type { Session } from './sessions/session.ts';
-import { admit, namedByClient, overtakes } from './sessions/session-state.ts';
 import { cancel, cancelDuringLookup } from './turns/cancel.ts';
 import { ourCommand, prompt } from './turns/prompt.ts';
 import { holdPrompt, startNext } from './turns/prompt-queue.ts';
-import { renewCovers } from './turns/renew-covers.ts';
 
 type SessionStep = (proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame) => void;
 
@@ -114,9 +108,10 @@ const isForLostSession = ({ registry }: Parts<'registry'>, frame: Frame): boolea
   registry.get(sessionIdOf(frame) ?? '')?.isLost === true;
 
 function toOwner(proxy: ProxyParts, request: ClientRequest | undefined, frame: Frame): void {
-  onSession(proxy, request, frame, (session, admitted) => {
+  const deliver = (session: Session, admitted: Frame): void => {
     if (!isRefused(proxy, request, session, admitted)) pass(proxy, request, session, admitted);
-  });
+  };
+  enterSession(proxy, request, frame, deliver, fromClient);
 }
 
 /** A single agent decides about the params of all methods that concern no session. */
@@ -143,7 +138,7 @@ function step(proxy: ProxyParts, request: ClientRequest | undefined, route: Extr
         return isRefused(proxy, request, undefined, frame) ? undefined : toAgent(proxy, proxy.pool.single, request, frame);
       if (method === 'session/cancel') {
         cancelDuringLookup(proxy, sessionIdOf(frame), frame);
-        return onSession(proxy, undefined, frame, (session, admitted) => cancel(proxy, session, admitted));
+        return enterSession(proxy, undefined, frame, (session, admitted) => cancel(proxy, session, admitted), fromClient);
       }
       const handle = SESSION_STEPS[method];
       const deliver = (session: Session, admitted: Frame): void => {
@@ -155,23 +150,17 @@ function step(proxy: ProxyParts, request: ClientRequest | undefined, route: Extr
         };
         if (!request || !CHANGES.has(method) || !isConfirmedFirst(proxy, request, session, admitted, proceed)) proceed(admitted);
       };
-      return onSession(proxy, request, frame, deliver);
+      return enterSession(proxy, request, frame, deliver, fromClient);
     }
   }
 }
 
 /** A turn of the session runs, and the prompt does not go to the agent now. Our own command is not a prompt for the agent. */
-function isHeld(
-  proxy: ProxyParts,
-  request: ClientRequest,
-  session: Session,
-  frame: Frame,
-  take: (session: Session, frame: Frame) => void,
-): boolean {
+function isHeld(proxy: ProxyParts, request: ClientRequest, session: Session, frame: Frame, take: Deliver): boolean {
   if (session.turns.size === 0 && !session.queued) return false;
   if (ourCommand(proxy, session, frame)) return false;
   return holdPrompt(proxy, request, session, frame, (kept) =>
-    enterFirst(proxy, session, { request, frame: kept, deliver: take, isAfterEnd: false }),
+    enterFirst(proxy, session, { request, frame: kept, deliver: take, reroute: fromClient, isAfterEnd: false }),
   );
 }
 
@@ -219,126 +208,6 @@ function refusedMode(proxy: Parts<'pool'>, session: Session | undefined, frame: 
 }
 
 const paramsText = (frame: Frame): string => (frame.body ? textOf(frame.bytes, frame.body) : '{}');
-
-/** Finds the session that a frame names and queues the frame there if it must wait. */
-function onSession(
-  proxy: ProxyParts,
-  request: ClientRequest | undefined,
-  frame: Frame,
-  then: (session: Session, frame: Frame) => void,
-): void {
-  const sessionId = sessionIdOf(frame);
-  const method = frame.method as string;
-  const refuse = (error: ProxyError) => void (request ? proxy.client.fail(request, error) : proxy.context.counters.refusedFromClient++);
-  if (sessionId === undefined) return refuse(failure('PARAMS', [method, 'sessionId is missing']));
-  const known = proxy.registry.find(sessionId);
-  if (known instanceof ProxyError) return refuse(known);
-  if (known) return arrive(proxy, known, { request, frame, deliver: then, isAfterEnd: known.isClosing });
-  if (!request) return refuse(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
-  // The lookup began before the client could close the session.
-  const found = (session: Session, kept: Frame) => arrive(proxy, session, { request, frame: kept, deliver: then, isAfterEnd: false });
-  if (method === 'session/load' || method === 'session/resume') return loadUnknown(proxy, request, sessionId, frame, found);
-  const kept = detach(frame);
-  request.soughtSessionId = sessionId;
-  findOwner(proxy, sessionId, request, ({ owner }) => {
-    request.soughtSessionId = undefined;
-    if (request.isAnswered) return; // withdrawn meanwhile
-    if (owner instanceof ProxyError) refuse(owner);
-    else if (owner) found(owner, kept);
-    else refuse(failure('SESSION_UNKNOWN', [sessionId], { sessionId }));
-  });
-}
-
-/** A frame on its way into a session. */
-type Arrival = {
-  readonly request: ClientRequest | undefined;
-  readonly frame: Frame;
-  readonly deliver: (session: Session, frame: Frame) => void;
-  /** It came after a close or delete that is under way. */
-  readonly isAfterEnd: boolean;
-};
-
-/** A frame waits behind those that came before it, unless it overtakes them. */
-function arrive(proxy: ProxyParts, session: Session, arrival: Arrival): void {
-  if (session.hasWaiting && !overtakes(arrival.frame.method as string)) wait(proxy, session, arrival);
-  else enter(proxy, session, arrival);
-}
-
-/** A prompt has waited for a turn: it came before all frames that wait now, and before an operation that is under way. */
-function enterFirst(proxy: ProxyParts, session: Session, arrival: Arrival): void {
-  if (admit(session.state, 'session/prompt', true) === 'wait') session.waiting.waitFirst(stepOf(proxy, session, arrival));
-  else enter(proxy, session, arrival);
-}
-
-/** The state of the session decides what becomes of the frame. */
-function enter(proxy: ProxyParts, session: Session, arrival: Arrival): void {
-  const { request, frame, deliver: take } = arrival;
-  if (session.agent.isContained && frame.method === 'session/prompt' && session.turns.size === 0) renewCovers(proxy, session, false);
-  const admission = admit(session.state, frame.method as string, request !== undefined);
-  if (admission === 'reroute') return fromClient(proxy, request, frame);
-  if (request) request.session = session;
-  if (session.isDiscovered) session.advance(namedByClient);
-  // An open session has none.
-  if (session.state.kind !== 'open' && session.agent.sessions.hasEarly) releaseEarly(proxy, session.agent, session.nativeId);
-  switch (admission) {
-    case 'pass':
-      return take(session, frame);
-    case 'wait':
-      return wait(proxy, session, arrival);
-    case 'recover':
-      return needsNoAgent(proxy, session, frame) ? take(session, frame) : recoverFirst(proxy, session, request as ClientRequest, arrival);
-    case 'drop':
-      return void proxy.context.counters.unsentToAgents++;
-    case 'refuse':
-      return refuseTranscript(proxy, session, request);
-  }
-}
-
-/** A session's queue has the limit of an agent's queue. */
-function wait(proxy: ProxyParts, session: Session, arrival: Arrival): void {
-  const { request, isAfterEnd } = arrival;
-  const step = stepOf(proxy, session, arrival);
-  const { maxQueueBytes, counters } = proxy.context;
-  const { name } = session.agent;
-  if (session.waiting.bytes + step.bytes <= maxQueueBytes) session.waiting.wait(step, isAfterEnd);
-  else if (!request) counters.unsentToAgents++;
-  else proxy.client.fail(request, failure('SESSION_BACKLOG', [name, maxQueueBytes], { agent: name }));
-}
-
-/** The request waits like any other, so that a cancel finds it, and ahead of later frames. */
-function recoverFirst(proxy: ProxyParts, session: Session, request: ClientRequest, arrival: Arrival): void {
-  const step = stepOf(proxy, session, arrival);
-  session.waiting.waitFirst(step);
-  recoverSession(proxy, session, (error) => {
-    if (error && session.waiting.remove(step)) proxy.client.fail(request, error);
-    session.resume();
-  });
-}
-
-function stepOf(proxy: ProxyParts, session: Session, arrival: Arrival): Step {
-  const { request } = arrival;
-  const frame = detach(arrival.frame);
-  const method = frame.method as string;
-  const run = catchingBugs(proxy.client, request, method, () => enter(proxy, session, { ...arrival, frame }));
-  return { method, request, run, bytes: frame.end - frame.start };
-}
-
-/** The agent does not know the session and would start a new one under its id. */
-function refuseTranscript(
-  proxy: Parts<'context' | 'client'>,
-  { publicId: sessionId, agent }: Session,
-  request: ClientRequest | undefined,
-): void {
-  if (!request) proxy.context.counters.refusedFromClient++;
-  else proxy.client.fail(request, failure('SESSION_RECORD', [sessionId, agent.name, request.method], { sessionId, agent: agent.name }));
-}
-
-/** The proxy answers it without the dead agent: it changes the agent, or asks which one it is. */
-function needsNoAgent(proxy: Parts<'pool'>, session: Session, frame: Frame): boolean {
-  if (frame.method === 'session/prompt') return ourCommand(proxy, session, frame) !== undefined;
-  if (frame.method !== 'session/set_config_option' || session.agentLocked) return false;
-  return isAgentOption(session.options.agent, stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'configId')));
-}
 
 /** Forwards a request or notification unchanged. */
 function pass(proxy: Parts<'pool' | 'client'>, request: ClientRequest | undefined, session: Session, frame: Frame): void {

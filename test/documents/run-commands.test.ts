@@ -12,7 +12,7 @@ const NOT_RUN: readonly (readonly [line: RegExp, reason: string])[] = [
   [/^demo\b/, 'takes seconds; test/cli/demo runs it'],
   [/^run -i\b/, 'a conversation needs a terminal'],
   [/^agents (search|update|rollback|add [\w@.-]+$)/, 'the registry is on the network; test/cli/registry has one of its own'],
-  [/^(acp|host|serve|bus create)\b.*(10\.0\.0\.5|localhost|bus\.json)/, 'on or to another machine'],
+  [/^(acp|host|serve|bus create|audit collect)\b.*(10\.0\.0\.5|localhost|bus\.json)/, 'on or to another machine'],
   [/^policy bundle publish \S+ --bus/, 'on another machine'],
   [/^serve( --open| --example|$)/, 'goes on until Ctrl-C; test/cli/serve runs it'],
   [/^sessions (attach|queue)\b/, 'needs a running turn of a daemon; test/cli/daemon has one'],

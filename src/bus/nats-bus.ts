@@ -163,12 +163,12 @@ function streamOf(nats: NatsConnection, stream: string, manager: JetStreamManage
       return message ? { subject, sequence: message.seq, bytes: Buffer.from(message.data) } : undefined;
     },
     async end() {
-      const { state } = await manager.streams.info(stream);
+      const { state } = await answered(manager.streams.info(stream));
       return state.messages === 0 ? 0 : state.last_seq;
     },
-    trim: async (sequence) => void (await manager.streams.purge(stream, { seq: sequence + 1 })),
+    trim: async (sequence) => void (await answered(manager.streams.purge(stream, { seq: sequence + 1 }))),
     async read(sequence, listener) {
-      const consumer = await js.consumers.get(stream, { opt_start_seq: sequence + 1 });
+      const consumer = await answered(js.consumers.get(stream, { opt_start_seq: sequence + 1 }));
       const messages = await consumer.consume({
         ...NOTICES,
         callback: ({ subject, seq, data }) =>

@@ -115,6 +115,8 @@ test('decisions are collected once, over deaths of hosts and collectors, and a c
   expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining('another process collects into')]);
   following.kill('SIGKILL');
   await once(following, 'close');
+  const unfit = await cluster.command('audit', 'collect', '--bus', bus.settings('edge-alice'), '--dir', path.join(stage.dir, 'unfit'));
+  expect([unfit.code, unfit.stderr]).toEqual([1, expect.stringContaining('the credentials do not permit it')]);
   const stopped = stage.spawn(process.execPath, [
     ...[SWITCHBOARD, 'audit', 'collect', '--bus', bus.settings('control'), '--dir', dir, '--follow'],
   ]);

@@ -191,6 +191,7 @@ function report(
     ...members
       .filter(({ role }) => role === 'edge')
       .map(({ name }) => [`edge ${name}`, `switchboard acp --bus edge-${name}/${SETTINGS}`] as const),
+    ['audit logs', `switchboard audit collect --bus control/${SETTINGS} --follow`],
     ['check', 'switchboard doctor --bus FILE, with any bus.json'],
   ];
   say(

@@ -44,7 +44,7 @@ function showHosts(hosts: readonly HostRecord[], shownUrl: string, isJson: boole
 type SessionOnBus = {
   readonly sessionId: string;
   readonly host: string;
-  /** The host is on the bus since before the session. */
+  /** The host runs since before the session; after its end, the session can be loaded again. */
   readonly isThere: boolean;
   readonly agent: string;
   readonly principal: string;
@@ -57,7 +57,7 @@ function showSessions(sessions: readonly SessionOnBus[], isJson: boolean): void 
   if (sessions.length === 0) return notice('no session is on the bus');
   const rows = sessions.map(({ sessionId, host, isThere, agent, principal, cwd = '', served }) => [
     sessionId,
-    isThere ? host : `${host} (gone)`,
+    isThere ? host : `${host} (ended)`,
     agent,
     principal,
     inWords(served),

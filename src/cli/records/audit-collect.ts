@@ -37,6 +37,7 @@ export function auditCollect(flags: CollectFlags): Promise<number> {
       });
       failure.catch(() => {});
       let collector: Collector | undefined;
+      const ended = follow ? firstSignal() : undefined;
       try {
         collector = await collectLogs({
           bus,
@@ -44,19 +45,18 @@ export function auditCollect(flags: CollectFlags): Promise<number> {
           logs,
           clock: systemBusClock,
           onLine: (line) => void (follow && json && process.stdout.write(`${line.toString('utf8')}\n`)),
-          onBroken: (name) => void (follow && void reporter.check(name)),
+          onBroken: (name) => void (follow && reporter.check(name).catch(fail)),
           onStrange: reporter.strange,
           onFailure: fail,
         });
-        await Promise.race([collector.caughtUp(), failure]);
-        const isLasting = follow === true;
+        await Promise.race([collector.caughtUp(), failure, ...(ended ? [ended] : [])]);
         const verified = await verifyAll(logs, collector);
         const elsewhere = await missingHere(collector, verified);
         for (const log of verified) reporter.found(log, log.problems);
         for (const text of elsewhere) reporter.strange(text);
-        if (isLasting) {
+        if (ended) {
           if (!json) print(`${collector.count} lines collected into ${dir}; new ones follow until Ctrl-C`);
-          await Promise.race([firstSignal(), failure]);
+          await Promise.race([ended, failure]);
         } else report({ dir, tenant, logs: verified, elsewhere: reporter.stranger, count: collector.count }, json === true);
         return reporter.isIntact ? 0 : FOUND_PROBLEMS;
       } finally {
@@ -152,6 +152,7 @@ function report({ dir, tenant, logs, elsewhere, count }: Report, isJson: boolean
     if (log.isEnded || log.isRunning) continue;
     complain(`note: ${shown(log)}: no end record: its host was killed or cut off; what it has not sent follows when it runs again`);
   }
+  if (logs.length === 0) complain('note: no host has sent a decision yet');
   const decisions = logs.reduce((sum, log) => sum + log.decisions, 0);
   const what = `${logs.length} ${logs.length === 1 ? 'log' : 'logs'}, ${decisions} ${decisions === 1 ? 'decision' : 'decisions'}; ${count} new lines`;
   print(isIntact ? `intact: ${dir} (${what})` : `not intact: ${dir} (${broken.length} broken of ${what})`);

@@ -101,8 +101,8 @@ export const FAILURES = {
   /** a network client may not open sessions in this directory: add it to `allow_cwd` */
   CWD_NOT_ALLOWED: {
     rpc: -32602,
-    message: (method: string, cwd: string) =>
-      `Invalid params for ${method}: network clients may not open sessions in ${cwd}; the owner of the daemon can add it to allow_cwd`,
+    message: (method: string, cwd: string, where: string) =>
+      `Invalid params for ${method}: clients of ${where} may not open sessions in ${cwd}, or it is missing there; its owner can add it to allow_cwd`,
   },
   /** a network client may not start programs as MCP servers: see `network_clients.stdio_servers` */
   STDIO_SERVER_REFUSED: {

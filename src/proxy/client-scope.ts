@@ -16,6 +16,8 @@ export type ClientScope = {
   readonly isOwner: boolean;
   /** It may list sessions, and do nothing else here. */
   readonly isObserver: boolean;
+  /** What it is a client of: the daemon, or a host. */
+  readonly of: string;
   /** Whether sessions may be opened in this directory. */
   readonly allowsDirectory: (directory: string) => boolean;
   /** Whether it may name MCP servers that agents start as programs. */
@@ -95,7 +97,7 @@ export function opensOutOfScope(scope: ClientScope, method: string, frame: Frame
   if (!Array.isArray(servers)) return failure('PARAMS', [method, 'mcpServers must be an array']);
   for (const one of [cwd, ...more]) {
     if (typeof one !== 'string' || !path.isAbsolute(one)) return failure('PARAMS', [method, 'directories must be absolute paths']);
-    if (!scope.allowsDirectory(one)) return failure('CWD_NOT_ALLOWED', [method, one], { method });
+    if (!scope.allowsDirectory(one)) return failure('CWD_NOT_ALLOWED', [method, one, scope.of], { method });
   }
   const program = servers.find((server) => !isRemote(server));
   if (program === undefined || scope.allowsStdioServers) return undefined;

@@ -1,5 +1,5 @@
 // Who answers fs/* and terminal/* of a session on a host: never the client, and everyone can see who does.
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { type NatsServer, startNats } from '../bus/nats-server.ts';
@@ -45,4 +45,21 @@ test('without one, nobody answers: the agent is offered no files, whatever the c
   expect([answer, asked]).toEqual(['I am sorry, your editor lets me change no files.', []]);
   expect(hosts).toMatch(/^h +ready +\d\/32 +demo +agent +–/m);
   expect(json).toMatchObject([{ served: { fs: 'agent', terminal: 'agent' } }]);
+});
+
+test('a session goes to a host that allows its directory; where none does, the client hears what is to be done', async ({ stage }) => {
+  const cluster = clusterOn(stage, server.url);
+  const [allowed, elsewhere] = ['allowed', 'elsewhere'].map((name) => path.join(stage.dir, name)) as [string, string];
+  for (const dir of [allowed, elsewhere]) mkdirSync(dir);
+  const host = (name: string, directory: string) => cluster.host(name, { config: { allow_cwd: [directory] } });
+  await Promise.all([host('one', allowed), host('two', elsewhere), host('three', elsewhere)]);
+  const client = await cluster.edge();
+  for (let k = 0; k < 4; k++) await open(client, allowed);
+  const { stdout } = await cluster.command('host', 'list', '--config', cluster.config(), '--json');
+  const loads = JSON.parse(stdout).data.map(({ host: name, load }: Json) => [name, load]);
+  expect(new Map(loads).get('one')).toBeGreaterThanOrEqual(4);
+  const refused = await client.refused('session/new', { cwd: stage.cwd, mcpServers: [] });
+  for (const name of ['one', 'two', 'three'])
+    expect(refused.message).toContain(`${name}: directory: ${stage.cwd} is missing there, or not in its allow_cwd`);
+  await client.close();
 });

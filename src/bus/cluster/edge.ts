@@ -33,6 +33,8 @@ export type ConnectTo = {
   readonly process: string;
   /** The session that it is for, if it is known. */
   readonly sessionId: string | undefined;
+  /** Where its session will work; none if it is for no session. */
+  readonly directories?: readonly string[];
 };
 
 export type Edge = {
@@ -112,7 +114,7 @@ export async function startEdge({ bus, tenant, principal, clock, random, report,
     const found = candidates(alive(), wanted, random);
     const refusals: string[] = [];
     for (const record of found) {
-      const request = write({ v: VERSION, edge: id, link, agent: to.agent, principal, session: to.sessionId });
+      const request = write({ v: VERSION, edge: id, link, agent: to.agent, principal, session: to.sessionId, directories: to.directories });
       try {
         const answer = readOpenAnswer(await bus.ask(names.openAt(record.host, sender), request, OPEN_MS));
         if (answer?.isOpen) return { record, epoch: answer.epoch };

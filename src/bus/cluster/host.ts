@@ -30,6 +30,8 @@ export type HostOptions = {
   readonly agents: readonly string[];
   /** Who answers `fs/*` and `terminal/*` of an agent. */
   readonly served: (agent: string) => AnsweredBy;
+  /** Whether sessions may be opened in this directory. What a session does is checked again when it is opened. */
+  readonly allowsDirectory: (directory: string) => boolean;
   readonly capacity: number;
   readonly version: string;
   readonly clock: BusClock;
@@ -136,13 +138,23 @@ export async function startHost(options: HostOptions): Promise<Host> {
   }
 
   /** `sender`: the principal that the bus lets the edge send as. */
-  function refusalOf({ v, agent, principal }: OpenRequest, sender: string): Extract<OpenAnswer, { isOpen: false }>['reason'] | undefined {
+  function refusalOf(
+    { v, agent, principal, directories = [] }: OpenRequest,
+    sender: string,
+  ): Extract<OpenAnswer, { isOpen: false }>['reason'] | undefined {
     if (v > VERSION) return 'unknown version';
     if (nameOf(principal) !== sender) return 'another principal';
     if (isDraining || isClosed || !lease.isHeld()) return 'draining';
     if (!agents.includes(agent)) return 'agent missing';
+    if (!directories.every(options.allowsDirectory)) return 'directory';
     if (options.policy?.().problem !== undefined) return 'policy';
     return links.size >= capacity ? 'full' : undefined;
+  }
+  function whyNot(reason: ReturnType<typeof refusalOf>, { directories = [] }: OpenRequest): string | undefined {
+    if (reason === 'policy') return options.policy?.().problem;
+    if (reason !== 'directory') return undefined;
+    const refused = directories.filter((one) => !options.allowsDirectory(one));
+    return `${refused.join(', ')} is missing there, or not in its allow_cwd`;
   }
   /** Makes a session known here that the directory says is the principal's. */
   async function adopt({ agent, principal, session }: OpenRequest): Promise<void> {
@@ -161,7 +173,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       }
     }
     const reason = refusalOf(request, sender);
-    if (reason !== undefined) return { isOpen: false, reason, ...(reason === 'policy' && { why: options.policy?.().problem }) };
+    if (reason !== undefined) return { isOpen: false, reason, why: whyNot(reason, request) };
     const id = `${sender}.${request.link}`;
     const known = links.get(id);
     if (known) return { isOpen: true, epoch: known.epoch }; // the request was repeated

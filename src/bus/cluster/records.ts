@@ -70,13 +70,24 @@ const openRequest = z.object({
   principal: z.string(),
   /** The session that it is for, if it exists already. */
   session: z.string().optional(),
+  /** Where it will work. Earlier versions do not say it. */
+  directories: z.array(z.string()).optional(),
 });
 export type OpenRequest = z.infer<typeof openRequest>;
 
 /** A record of a directory that arrives at this subject by mistake is none. */
 const drainRequest = z.object({ v: z.number().int().min(1), drain: z.string() });
 
-export const REFUSALS = ['full', 'draining', 'agent missing', 'policy', 'another principal', 'unknown version', 'directory away'] as const;
+export const REFUSALS = [
+  'full',
+  'draining',
+  'agent missing',
+  'directory',
+  'policy',
+  'another principal',
+  'unknown version',
+  'directory away',
+] as const;
 const openAnswer = z.discriminatedUnion('isOpen', [
   z.object({ isOpen: z.literal(true), epoch: z.number().int().nonnegative() }),
   z.object({ isOpen: z.literal(false), reason: z.enum(REFUSALS), why: z.string().optional() }),

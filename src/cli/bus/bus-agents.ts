@@ -59,8 +59,8 @@ export async function onBus(
     config: withAgents(config),
     reconfiguring: (switchboard) => ({ ...switchboard, reconfigure: (next) => switchboard.reconfigure(withAgents(next)) }),
     close,
-    connectOnBus: ({ agent, labels }, { process: name, sessionId }, connection) =>
-      edge.connect({ agent, labels, process: `${connection}/${name}`, sessionId }),
+    connectOnBus: ({ agent, labels }, { process: name, sessionId, directories }, connection) =>
+      edge.connect({ agent, labels, process: `${connection}/${name}`, sessionId, directories }),
   };
 }
 

@@ -53,7 +53,7 @@ export async function runHost({ bus: url, ...flags }: HostFlags): Promise<number
     bus = await connectBus(settings, `switchboard host ${name}`);
     policy = await obeyBundles(bus, settings, inside);
     audit = sendDecisions(bus, settings, name, inside);
-    const clients = busClients(inside);
+    const clients = busClients(inside, `host "${name}"`);
     const offered = inside.config.agents.filter(({ unusable }) => !unusable).map((agent) => agent.name);
     host = await startHost({
       bus,
@@ -99,10 +99,10 @@ const servedBy = ({ fs, terminal }: ReturnType<InProcess['offers']>): AnsweredBy
 });
 
 /** Clients from the bus: for each agent, one proxy for each principal. */
-function busClients({ config, connect, isStored, stored, adopt }: InProcess): Pick<
-  HostOptions,
-  'serve' | 'sessions' | 'onSession' | 'adopt' | 'ended'
-> & {
+function busClients(
+  { config, connect, isStored, stored, adopt }: InProcess,
+  of: string,
+): Pick<HostOptions, 'allowsDirectory' | 'serve' | 'sessions' | 'onSession' | 'adopt' | 'ended'> & {
   isBusy(): boolean;
   close(): Promise<void>;
 } {
@@ -120,9 +120,9 @@ function busClients({ config, connect, isStored, stored, adopt }: InProcess): Pi
       offersAttach: false,
       isStored,
       sessionAdded: () => sessionAdded(),
-      refuses: (principal, frame) => opensOutOfScope(scopeOf(principal, config, allowsDirectory), frame.method ?? '', frame),
+      refuses: (principal, frame) => opensOutOfScope(scopeOf(principal, config, allowsDirectory, of), frame.method ?? '', frame),
       openProxy(streams, principal, multiplexer) {
-        const proxy = connect(streams, undefined, { ...guestOf(principal, config, allowsDirectory), multiplexer, agent });
+        const proxy = connect(streams, undefined, { ...guestOf(principal, config, allowsDirectory, of), multiplexer, agent });
         const { connection, transcripts, close } = proxy;
         const isBusy = () => Object.values(connection.health()).some(({ inFlight }) => inFlight > 0);
         busy.add(isBusy);
@@ -139,6 +139,7 @@ function busClients({ config, connect, isStored, stored, adopt }: InProcess): Pi
     await Promise.all(all.map((clients) => clients.close()));
   };
   return {
+    allowsDirectory,
     serve: (streams, { agent, principal }) => clientsOf(agent).connect(streams, { name: principal, role: 'client' }),
     sessions: () =>
       [...served].flatMap(([agent, clients]) =>

@@ -191,15 +191,17 @@ export function networkClients(
 
 type AllowsDirectory = (directory: string) => boolean;
 
-export const guestOf = (principal: Principal, config: Config, allowsDirectory: AllowsDirectory): Guest => ({
+export const guestOf = (principal: Principal, config: Config, allowsDirectory: AllowsDirectory, of?: string): Guest => ({
   // An owner and an observer see every session.
   principal: principal.role === 'client' ? principal.name : undefined,
-  scope: scopeOf(principal, config, allowsDirectory),
+  scope: scopeOf(principal, config, allowsDirectory, of),
 });
 
-export const scopeOf = ({ role }: Principal, { network }: Config, allowsDirectory: AllowsDirectory): ClientScope => ({
+/** `of`: what it is a client of, in messages. */
+export const scopeOf = ({ role }: Principal, { network }: Config, allowsDirectory: AllowsDirectory, of = 'the daemon'): ClientScope => ({
   isOwner: role === 'owner',
   isObserver: role === 'observer',
+  of,
   allowsDirectory,
   allowsStdioServers: network.allowsStdioServers,
 });

@@ -22,6 +22,7 @@ export async function echoHost(
     labels: {},
     agents: ['echo'],
     served: () => ({ fs: 'agent', terminal: 'agent' }),
+    allowsDirectory: () => true,
     capacity: 100,
     version: '0',
     clock: systemBusClock,

@@ -48,6 +48,7 @@ export function createCluster(seed: number, sim: Sim): SimCluster {
         labels: {},
         agents: sim.agents,
         served: () => ({ fs: 'agent', terminal: 'agent' }),
+        allowsDirectory: () => true,
         capacity: 1000,
         limits: LIMITS,
         version: '0',

@@ -21,16 +21,18 @@ export type ConnectOnBus = (agent: BusAgent, context: ProcessContext, connection
 /** Without a bus: the configuration has changed since the start. */
 export const unlessOnBus = (_: BusAgent): Transport => unstartable({ why: 'there is no bus', next: 'Restart switchboard' });
 
-/** `heard` receives each line of stderr, redacted. */
-export function launchAgent(
-  spec: AgentSpec,
-  onBus: (agent: BusAgent) => Transport,
-  mark: string,
-  secrets: Secrets,
-  limits: Limits,
-  heard?: (line: string) => void,
-  contain?: AgentProcessOptions['contain'],
-): Transport {
+export type Launch = {
+  readonly onBus: (agent: BusAgent) => Transport;
+  /** In the environment of the agent's processes, to find those that it leaves behind. */
+  readonly mark: string;
+  readonly secrets: Secrets;
+  readonly limits: Limits;
+  /** Receives each line of stderr, redacted. */
+  readonly heard?: ((line: string) => void) | undefined;
+  readonly contain?: AgentProcessOptions['contain'];
+};
+
+export function launchAgent(spec: AgentSpec, { onBus, mark, secrets, limits, heard, contain }: Launch): Transport {
   if (spec.unusable) return unstartable(spec.unusable);
   if (spec.remote?.kind === 'url') return connectRemote(spec.remote, limits);
   if (spec.remote?.kind === 'bus') return onBus(spec.remote);

@@ -133,15 +133,11 @@ export function serveClient(shared: Shared, { input, output }: ClientStreams, nu
   const launch = (configured: AgentSpec, context: ProcessContext) => {
     const spec = prepared(configured);
     const reached = measured?.agentStarting(context.process ?? spec.name, spec.remote ? 'remote' : 'process');
-    const child = launchAgent(
-      spec,
-      (agent) => connectOnBus(agent, context, name),
-      mark,
-      secrets,
-      config.limits,
-      only?.onStderr,
-      sandbox ? sandbox.start(spec, context) : unlessContained(spec),
-    );
+    const child = launchAgent(spec, {
+      onBus: (agent) => connectOnBus(agent, context, name),
+      ...{ mark, secrets, limits: config.limits, heard: only?.onStderr },
+      contain: sandbox ? sandbox.start(spec, context) : unlessContained(spec),
+    });
     diagnostics.log('debug', `started agent "${spec.name}"`, { agent: spec.name, agentPid: child.pid });
     if (child.pid !== undefined) running.childStarted(child.pid);
     if (reached) child.onOpen?.(reached);

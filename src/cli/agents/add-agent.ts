@@ -64,18 +64,20 @@ export async function addAgent(given: string, args: readonly string[], flags: Ad
   const about = aboutAgent(plan, name);
   const notes = [...registry.warnings, ...about];
   if (flags.install === false) return writeEntry(config, name, withRunner(plan, args, flags, notes), flags);
-  return installAndWrite(config, name, plan, registry.from === 'bundled' ? 'bundled' : registry.url, args, notes, flags);
+  const from = registry.from === 'bundled' ? 'bundled' : registry.url;
+  return installAndWrite(config, { name, plan, registry: from, args, notes }, flags);
 }
 
-async function installAndWrite(
-  config: UserConfig,
-  name: string,
-  plan: Plan,
-  registry: string,
-  args: readonly string[],
-  notes: readonly string[],
-  flags: AddFlags,
-): Promise<number> {
+type Wanted = {
+  readonly name: string;
+  readonly plan: Plan;
+  /** Its address, or `bundled`. */
+  readonly registry: string;
+  readonly args: readonly string[];
+  readonly notes: readonly string[];
+};
+
+async function installAndWrite(config: UserConfig, { name, plan, registry, args, notes }: Wanted, flags: AddFlags): Promise<number> {
   const { stateDir } = here();
   const [records, store] = [createInstallRecords(stateDir), createStore(stateDir)];
   const record = records.find(name);

@@ -55,7 +55,7 @@ function createTemporaryAgents(stateDir: string): TemporaryAgents {
   process.on('exit', kill);
   return {
     launch(spec, secrets, heard, contain) {
-      const agent = launchAgent(spec, (agent) => unlessOnBus(agent), mark, secrets, DEFAULTS.limits, heard, contain);
+      const agent = launchAgent(spec, { onBus: unlessOnBus, mark, secrets, limits: DEFAULTS.limits, heard, contain });
       if (isOver)
         agent.kill(); // requested after the end
       else if (agent.pid !== undefined) running.childStarted(agent.pid);

@@ -49,7 +49,7 @@ export function analyseArgv(argv: readonly string[], cwd: string, place: Place, 
     const joined = argv.join(' ');
     if (joined.length > MAX_LINE_CHARACTERS) throw new Unreadable();
     if (hasInvisible(joined)) reading.opaque.add('control or invisible characters');
-    addCommand(reading, argv, true, [cwd], 'line', [], 0);
+    addCommand(reading, { argv, isLiteral: true, cwds: [cwd], where: 'line', depth: 0 });
   });
 }
 
@@ -98,7 +98,7 @@ function readScript(reading: Reading, text: string, cwds: readonly string[], whe
   const script = parse(text);
   if (script.errors !== undefined && script.errors.length > 0) reading.opaque.add('not valid Bash');
   if (reading.opaque.has('not valid Bash') || reading.place.shell === 'unknown')
-    for (const argv of crudeCommands(text)) addCommand(reading, argv, false, cwds, 'within', [], depth + 1);
+    for (const argv of crudeCommands(text)) addCommand(reading, { argv, isLiteral: false, cwds, where: 'within', depth: depth + 1 });
   if (script.commands.length === 0 && where === 'line') reading.opaque.add('no command');
   let at = cwds;
   for (const statement of script.commands) {
@@ -220,7 +220,7 @@ function readCommand(
     }
   }
   if (node.name === undefined && redirects.length === 0) return cwds;
-  return addCommand(reading, argv, isLiteral, cwds, where, redirects, depth, globs);
+  return addCommand(reading, { argv, isLiteral, cwds, where, redirects, depth, globs });
 }
 
 /** Whatever the shell makes of it still begins with the option: `--include=*.ts`. */
@@ -263,16 +263,12 @@ function readHereDocument(reading: Reading, { delimiter, body, closing, operator
   else reading.data.push({ start: pos, end: delimiter.end }, { start: body.pos, end: closing.end });
 }
 
-function addCommand(
-  reading: Reading,
-  argv: readonly string[],
-  isLiteral: boolean,
-  cwds: readonly string[],
-  where: Command['where'],
-  redirects: readonly Operand[],
-  depth: number,
-  globs: readonly number[] = [],
-): readonly string[] {
+/** A command as it was read. `globs` are the indexes of words with a file name pattern. */
+type Read = Pick<Command, 'argv' | 'isLiteral' | 'cwds' | 'where'> &
+  Partial<Pick<Command, 'redirects'>> & { readonly depth: number; readonly globs?: readonly number[] };
+
+/** Returns the directories that the next command may run in. */
+function addCommand(reading: Reading, { argv, isLiteral, cwds, where, redirects = [], depth, globs = [] }: Read): readonly string[] {
   reading.budget.words -= argv.length;
   if (depth > MAX_NESTING || reading.commands.length >= MOST.commands || reading.budget.words < 0) throw new Unreadable();
   if (!reading.work.command(argv, cwds.length)) throw new Unreadable();
@@ -291,7 +287,7 @@ function addCommand(
       // The table knows the small languages: what is understood is no unread code.
       if (!meaning.isUnderstood) reading.opaque.add(inner.reason);
     } else if (inner.kind === 'words') {
-      const moved = addCommand(reading, inner.argv, isLiteral, cwds, 'within', [], depth + 1);
+      const moved = addCommand(reading, { argv: inner.argv, isLiteral, cwds, where: 'within', depth: depth + 1 });
       // `command cd x` changes the directory of this shell.
       if (program === 'command' || program === 'builtin') after = moved;
     } else readNested(reading, inner.text, cwds, depth + 1);

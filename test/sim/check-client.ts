@@ -9,13 +9,13 @@ import {
   endOf,
   isChanging,
   isDiscarded,
-  isExpired,
   isLoad,
   isThere,
   isWithdrawn,
   leaveBehind,
   letGo,
   listedAs,
+  mayBeExpired,
   nameOf,
   runOf,
   speakOf,
@@ -366,7 +366,7 @@ function withdrawn(seen: Evidence, idText: string, frame: AgentFrame | undefined
       : seen.policyModel?.decided(agentRequest.serial);
   const isLate = seen.policyModel?.isObserving === false && entries?.some(({ answeredBy }) => answeredBy === 'timeout');
   const isHostTool = agentRequest.about.isHostTool === true && isCutOff(seen, agentRequest);
-  if (!runOf(seen, agentRequest).sim.isOver && !isLate && !isHostTool && !isExpired(seen, agentRequest))
+  if (!runOf(seen, agentRequest).sim.isOver && !isLate && !isHostTool && !mayBeExpired(seen, agentRequest))
     seen.takenBack.push({ agentRequest, line });
   if (agentRequest.method === 'terminal/create') {
     const answer = seen.answeredNow.has(idText) ? seen.answeredByClient.get(agentRequest) : undefined;

@@ -41,6 +41,8 @@ export type Evidence = {
   readonly promptLimits: Map<ClientFrame, number>;
   /** When the client was asked. */
   readonly askedAt: Map<AgentFrame, number>;
+  /** When the proxy got it. */
+  readonly arrivedAt: Map<AgentFrame, number>;
   /** How often a request was forwarded, and its id at an agent's process. */
   readonly forwarded: Map<ClientFrame, { readonly run: Run; readonly idText: string }[]>;
   /** The session a frame was for when it reached the proxy; absent when that was open. */
@@ -162,6 +164,7 @@ export function createEvidence(
     limits: new Map(),
     promptLimits: new Map(),
     askedAt: new Map(),
+    arrivedAt: new Map(),
     forwarded: new Map(),
     targets: new Map(),
     bound: new Map(),
@@ -316,6 +319,10 @@ export const nameOf = (frame: AgentFrame | ClientFrame): string =>
   'agent' in frame
     ? `${frame.kind} ${frame.serial} of ${frame.agent}#${frame.run}${frame.session ? `/${frame.session.native}` : ''} (${frame.method ?? `answer to ${frame.answerTo}`})`
     : `${frame.kind} ${frame.serial} of the client (${frame.method ?? `answer to ${frame.answerTo}`}${frame.publicId === undefined ? '' : ` on ${frame.publicId}`})`;
+
+/** Nobody has answered a permission request within the limit of its agent, which counts while the proxy holds it back, too. */
+export const mayBeExpired = (seen: Evidence, agentRequest: AgentFrame): boolean =>
+  isExpired({ ...seen, askedAt: seen.arrivedAt }, agentRequest);
 
 /** Nobody has answered a permission request within the limit of its agent. */
 export function isExpired({ limits, askedAt, clock }: Evidence, agentRequest: AgentFrame, moreMs = 0): boolean {

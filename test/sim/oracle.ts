@@ -209,6 +209,7 @@ export function createOracle(
     agentSent(frame) {
       frame.isDelivered = true;
       seen.arrived.push(frame);
+      seen.arrivedAt.set(frame, clock.nowMs);
       if (about.policyModel) seen.sentUnder.set(frame, about.policyModel.hash);
       if (frame.session && (seen.loose.has(frame.session) || isRequestedBlindly(frame.session) || isDiscarded(seen, frame.session)))
         letGo(frame);

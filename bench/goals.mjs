@@ -235,6 +235,26 @@ export const goals = [
       },
     ],
   },
+  {
+    id: 'G21',
+    title: 'a link over NATS',
+    needs: ['bus'],
+    checks: [
+      {
+        what: 'burst CPU of edge and host, x joined by a pipe',
+        atMost: 2,
+        heldAt: 3,
+        of: (v) => v('bus.nats.cpuUs') / v('bus.pipe.cpuUs'),
+      },
+      { what: 'turn with one word, x joined by a pipe', atMost: 10, of: (v) => v('bus.nats.turnUs') / v('bus.pipe.turnUs') },
+      {
+        what: 'longest turn next to a 32 MB frame, over that with a pipe, ms',
+        atMost: 50,
+        of: (v) => v('bus.nats.stallMs') - v('bus.pipe.stallMs'),
+      },
+      { what: 'burst CPU over 200 sessions of two hosts, x one session', atMost: 3, of: (v) => v('bus.nats.manyUs') / v('bus.nats.cpuUs') },
+    ],
+  },
 ];
 
 /**

@@ -1,5 +1,6 @@
 // Converts the agents of an editor to entries of our configuration. Secrets become references; switchboard itself and entries without a command are skipped.
 
+import path from 'node:path';
 import { agentBehind, type Catalogue, findAgent, packageName } from '../agents/catalogue.ts';
 import { AGENT_NAME } from '../agents/defaults.ts';
 import { fields } from '../json-object.ts';
@@ -43,7 +44,10 @@ export function takeOver(
       const { start, missing } = withoutSecrets(found.start, here.env);
       const twin = known.get(likeness(start, here));
       if (twin !== undefined) {
-        left.push({ name: listed.name, source, why: `already configured as "${twin}"` });
+        const itsEnv = fields(fields(present[twin] ?? taken.find((one) => one.name === twin)?.entry).env);
+        const variables = Object.keys(start.env ?? {}).filter((variable) => !Object.hasOwn(itsEnv, variable));
+        const without = variables.length === 0 ? '' : `; not imported: its variables ${variables.join(', ')}`;
+        left.push({ name: listed.name, source, why: `already configured as "${twin}"${without}` });
         continue;
       }
       const name = freeName(listed.name, editor.id, names);
@@ -108,10 +112,17 @@ function withoutSecrets({ command, args, env }: Start, around: NodeJS.ProcessEnv
   };
 }
 
-/** Equal for two entries with the same command. */
+/** Equal for two entries with the same command. `node SCRIPT` is the command that starts this script. */
 function likeness({ command, args }: { readonly command?: unknown; readonly args?: unknown }, here: Here): string {
   const program = typeof command === 'string' ? (findProgram(command, here) ?? command) : command;
-  return JSON.stringify([program, args ?? []]);
+  const rest = Array.isArray(args) ? args : [];
+  const [script] = rest;
+  const isScript =
+    typeof program === 'string' &&
+    typeof script === 'string' &&
+    path.isAbsolute(script) &&
+    /^node(?:\.exe)?$/i.test(path.basename(program));
+  return JSON.stringify(isScript ? rest : [program, ...rest]);
 }
 
 function freeName(wanted: string, editor: string, taken: ReadonlySet<string>): string {

@@ -59,6 +59,17 @@ test('an installed program is started directly, by the absolute paths of node an
   expect(stderr).toContain('the installed version is 0.50.0');
 });
 
+test("the same program in an editor's settings is the same agent", async () => {
+  const home = createHome();
+  const env = { PATH: `${installed(home, 'gemini', '@google/gemini-cli', '0.61.0')}:/usr/bin` };
+  await home.quick(['agents', 'add', 'gemini'], env);
+  const Gemini = { command: 'gemini', args: ['--acp'], env: { GEMINI_MODEL: 'pro' } };
+  home.write(path.join(home.home, '.config/zed/settings.json'), { agent_servers: { Gemini } });
+  const { stdout } = await home.quick(['import'], env);
+  expect(stdout).toMatch(/^skipped: Gemini from Zed .*: already configured as "gemini"; not imported: its variables GEMINI_MODEL$/m);
+  expect(Object.keys(parse(read(home.userFile)).agent_servers)).toEqual(['gemini']);
+});
+
 test("a program with the agent's name from another package is not used", async () => {
   const home = createHome();
   const bin = installed(home, 'gemini', 'gemini-protocol-browser', '1.0.0');

@@ -35,6 +35,13 @@ export function waitForClient(hub: Hub, session: LiveSession): void {
   session.stopGrace = hub.deps.after(hub.deps.graceMs, () => endSession(hub, session));
 }
 
+/** Open requests of the agent are answered `cancelled`. */
+export function cancelTurn(session: LiveSession): void {
+  const { proxy, id, turns } = session;
+  if (turns > 0) proxy.port.line(`{"jsonrpc":"2.0","method":"session/cancel","params":${JSON.stringify({ sessionId: id })}}\n`);
+  cancelQuestions(session, undefined);
+}
+
 /** Cancels the turn and closes the session at its agent. It stays in the store. */
 export function endSession(hub: Hub, session: LiveSession): void {
   const { proxy, id } = session;
@@ -43,8 +50,7 @@ export function endSession(hub: Hub, session: LiveSession): void {
   session.stopGrace?.();
   session.stopGrace = undefined;
   const params = JSON.stringify({ sessionId: id });
-  if (session.turns > 0) proxy.port.line(`{"jsonrpc":"2.0","method":"session/cancel","params":${params}}\n`);
-  cancelQuestions(session, undefined);
+  cancelTurn(session);
   const callId = hub.nextId();
   const ended = () => forget(hub, session);
   proxy.calls.set(callId, { id: callId, method: 'session/close', proxy, client: undefined, idText: callId, session, before: ended });

@@ -7,7 +7,7 @@ import type { OversizedFrame } from '../wire/connection.ts';
 import type { Frame } from '../wire/frame.ts';
 import type { FrameBatch } from '../wire/scanner/frame-batch.ts';
 import type { Refusal } from '../wire/scanner/strict-parse.ts';
-import { detach, detachAll, endSession, releaseIfIdle } from './detach.ts';
+import { cancelTurn, detach, detachAll, endSession, releaseIfIdle } from './detach.ts';
 import { findSession, fromClient, promptBegan, promptsOf } from './from-client.ts';
 import { batchFromProxy, fromProxy, proxyEnded } from './from-proxy.ts';
 import { clientGone, findAsked, serves } from './open-requests.ts';
@@ -50,6 +50,8 @@ export type HubEvents = {
   sessions(): readonly LiveSession[];
   /** Ends the sessions of a principal, with their turns. */
   endPrincipal(name: string): void;
+  /** Cancels every running turn; its session stays open. */
+  cancelTurns(): void;
   /** Ends all proxies. */
   close(): void;
 };
@@ -170,6 +172,10 @@ export function createHub(deps: HubDeps): HubEvents {
     endPrincipal(name) {
       for (const { principal, sessions } of hub.proxies.values())
         if (principal.name === name) for (const session of sessions.values()) endSession(hub, session);
+    },
+    cancelTurns() {
+      for (const { sessions, isClosed } of hub.proxies.values())
+        if (!isClosed) for (const session of sessions.values()) if (session.turns > 0) cancelTurn(session);
     },
     close() {
       for (const proxy of hub.proxies.values()) {

@@ -63,6 +63,8 @@ export type ServedClients = {
   sessions(): readonly { readonly sessionId: string; readonly principal: string; readonly clients: number; readonly isRunning: boolean }[];
   /** Ends the sessions of a principal at once. */
   endPrincipal(name: string): void;
+  /** Cancels every running turn. */
+  cancelTurns(): void;
   /** Stops every proxy. */
   close(): Promise<void>;
 };
@@ -187,6 +189,7 @@ export function serveClients(options: ServeClientsOptions): ServedClients {
         isRunning: turns > 0,
       })),
     endPrincipal: hub.endPrincipal,
+    cancelTurns: hub.cancelTurns,
     async close() {
       hub.close();
       await Promise.all(stopping);

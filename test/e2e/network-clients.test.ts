@@ -212,6 +212,25 @@ describe('a client', () => {
   });
 });
 
+test('SIGTERM cancels a turn that takes longer than --drain-seconds: the prompt is answered before the connection closes', async ({
+  stage,
+}) => {
+  const agent = stage.agent('a', {
+    async turn() {
+      await agent.got('session/cancel');
+      return { stopReason: 'cancelled' };
+    },
+  });
+  const daemon = await startDaemon(stage, [agent], { args: ['--drain-seconds', '0.1'] });
+  const client = await connectSocket(daemon, createToken(stage, 'laptop'));
+  const { id } = await open(client, stage.cwd);
+  const turn = prompt(client, id, 'wait');
+  await agent.got('session/prompt');
+  daemon.child.kill('SIGTERM');
+  expect((await turn).result.stopReason).toBe('cancelled');
+  expect(await client.closed).toEqual({ code: 1001, reason: 'the server is shutting down' });
+});
+
 test('SIGTERM lets a running turn end within --drain-seconds, then closes with 1001, and leaves no agent', async ({ stage }) => {
   const daemon = await startDaemon(stage, one, { args: ['--drain-seconds', '20'] });
   const client = await connectSocket(daemon, createToken(stage, 'laptop'));

@@ -116,6 +116,8 @@ export async function serve({ console: hasConsole = true, ...options }: ServeOpt
     const signalled = onSignals(clients.kill, async () => {
       opened.stopAccepting();
       await idle([clients, mcp, webApp], drainMs);
+      clients.served.cancelTurns();
+      await idle([clients, mcp], CANCEL_MS);
       await endClients();
       await opened.stop();
     });
@@ -192,6 +194,8 @@ async function idle(services: readonly { isBusy(): boolean }[], drainMs: number)
 }
 
 const LOOK_EVERY_MS = 50;
+/** How long agents may take to end a turn that the shutdown has cancelled. */
+const CANCEL_MS = 1000;
 
 function drainMsOf(seconds: string | undefined): number {
   const ms = Number(seconds ?? 0) * 1000;

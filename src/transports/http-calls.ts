@@ -28,13 +28,16 @@ const MAX_ERROR_TEXT = 300;
 const REMOVE_MS = 2000;
 /** A server confirms a POST, and opens a stream, at once: after this many times `connectMs` it hangs. */
 const ANSWER_FACTOR = 4;
+/** Servers close sockets that are idle for a few seconds: one that is used at that moment would lose a POST. */
+const IDLE_SOCKET_MS = 2000;
 const MAX_COOKIES = 32;
 const MAX_COOKIE_CHARACTERS = 4096;
 
 export function createHttpCalls(remote: Remote, tls: SecureContextOptions): HttpCalls {
   const isTls = remote.url.startsWith('https:');
   // Event streams hold their sockets, so their number is not limited.
-  const agent = isTls ? new https.Agent({ keepAlive: true, ...tls }) : new http.Agent({ keepAlive: true });
+  const kept = { keepAlive: true, timeout: IDLE_SOCKET_MS };
+  const agent = isTls ? new https.Agent({ ...kept, ...tls }) : new http.Agent(kept);
   const open = new Set<ClientRequest>();
   const cookies = new Map<string, string>();
   let isAborted = false;
@@ -67,7 +70,12 @@ export function createHttpCalls(remote: Remote, tls: SecureContextOptions): Http
         clearTimeout(silent);
         open.delete(request);
       });
-      request.once('error', reject);
+      request.once('error', (error: NodeJS.ErrnoException) => {
+        // The server closed a kept socket. A GET may be sent again; of a POST, nobody knows whether it arrived.
+        const isStale = request.reusedSocket && method === 'GET' && error.code === 'ECONNRESET';
+        if (isStale && !isAborted) call(method, headers, body, isPatient).then(resolve, reject);
+        else reject(error);
+      });
       request.once('response', (response) => {
         clearTimeout(late);
         clearTimeout(silent);

@@ -138,6 +138,22 @@ test('a server that takes a prompt and opens no event stream for it loses the co
   await stop();
 });
 
+test('an event stream whose kept socket the server closes is asked for again', async () => {
+  let isFirst = true;
+  const onGet = sessionStreams((response) => {
+    if (isFirst) response.socket?.resetAndDestroy();
+    else response.writeHead(200, EVENTS).write('data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n');
+    isFirst = false;
+  });
+  const { transport, heard, posts, stop } = await httpAgent(accept, { onGet });
+  transport.toAgent.write(Buffer.from('{"jsonrpc":"2.0","method":"x"}\n'));
+  await vi.waitUntil(() => posts.length === 2);
+  for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate); // client and server are in this process: its socket is free now
+  transport.toAgent.write(PROMPT);
+  await vi.waitFor(() => expect(heard()).toContain('"id":1,"result"'));
+  await stop();
+});
+
 test('the event stream of a session that is closed is closed too', async () => {
   let connection: ServerResponse | undefined;
   let isClosed = false;

@@ -51,7 +51,10 @@ export class ProxyError extends Error {
   }
 }
 
-/** Reasons with a name of their own; the others are called like their key. */
+/**
+ * Reasons with a name of their own; the others are called like their key. `backing-off` and `crash-loop` keep the spelling that programs
+ * already compare with.
+ */
 const REASONS: Readonly<Partial<Record<FailureKey, string>>> = {
   AGENT_GONE: 'agent_exited',
   AGENT_MISSING: 'not_startable',

@@ -101,7 +101,7 @@ export function createProgram(agentArgs: readonly string[], finish: (code: numbe
     .addHelpText('after', example('switchboard serve --open'))
     .action(async (_: ServeOptions, command: Command) => {
       const flags = command.optsWithGlobals<ServeOptions & { background?: true }>();
-      if (flags.background) finish(await (await import('./daemon/background.ts')).serveInBackground(flags));
+      if (flags.background) finish(await (await import('./running-daemon/background.ts')).serveInBackground(flags));
       else finish(await (await import('./serve/serve.ts')).serve(flags));
     });
   addDaemonCommands(serve, finish);
@@ -182,7 +182,7 @@ function addDaemonCommands(serve: Command, finish: (code: number) => void): void
     .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard serve status'))
     .action(async (_: unknown, command: Command) =>
-      finish(await (await import('./daemon/background.ts')).daemonStatus(command.optsWithGlobals())),
+      finish(await (await import('./running-daemon/background.ts')).daemonStatus(command.optsWithGlobals())),
     );
   serve
     .command('stop')
@@ -190,7 +190,7 @@ function addDaemonCommands(serve: Command, finish: (code: number) => void): void
     .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard serve stop'))
     .action(async (_: unknown, command: Command) =>
-      finish(await (await import('./daemon/background.ts')).stopDaemon(command.optsWithGlobals())),
+      finish(await (await import('./running-daemon/background.ts')).stopDaemon(command.optsWithGlobals())),
     );
 }
 

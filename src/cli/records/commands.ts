@@ -1,7 +1,7 @@
 // The commands that read logs, sessions and recordings. Each command's code is loaded when the command runs.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { busOption } from '../bus/commands.ts';
-import type { QueueFlags } from '../daemon/prompt-queue.ts';
+import type { QueueFlags } from '../running-daemon/prompt-queue.ts';
 import type { TailFlags, VerifyFlags } from './audit.ts';
 import type { CollectFlags } from './audit-collect.ts';
 import type { ChangesFlags } from './changes.ts';
@@ -63,7 +63,7 @@ function addSessionsCommands(program: Command, finish: (code: number) => void): 
     .description('Attach to a session of your daemon: its history, what follows, permission requests, and prompts that you type')
     .argument('<id>', 'the session id, its beginning, or latest: the last one used in this directory, else anywhere')
     .addHelpText('after', example('switchboard sessions attach latest'))
-    .action(async (id: string) => finish(await (await import('../daemon/attach-session.ts')).attachSession(id)));
+    .action(async (id: string) => finish(await (await import('../running-daemon/attach-session.ts')).attachSession(id)));
   sessions
     .command('queue')
     .description('List, edit and remove the prompts that wait for the end of a turn in your daemon')
@@ -74,7 +74,7 @@ function addSessionsCommands(program: Command, finish: (code: number) => void): 
     .option('--json', 'print JSON')
     .addHelpText('after', example('switchboard sessions queue latest --edit 12 run the tests first'))
     .action(async (id: string, words: string[], flags: QueueFlags) =>
-      finish(await (await import('../daemon/prompt-queue.ts')).sessionQueue(id, words, flags)),
+      finish(await (await import('../running-daemon/prompt-queue.ts')).sessionQueue(id, words, flags)),
     );
   sessions
     .command('export')

@@ -8,10 +8,10 @@ import { createSessionStore, type SessionRecord } from '../../store/sessions/ses
 import { readStats, removeStats, type SessionStats } from '../../store/transcripts/session-stats.ts';
 import { readTranscript, removeTranscript, transcriptsDir } from '../../store/transcripts/transcript-files.ts';
 import type { TranscriptRecord } from '../../store/transcripts/transcript-record.ts';
-import { runningDaemon } from '../daemon/daemon-file.ts';
 import { CommandFailure } from '../failure.ts';
 import { notice, printJson, printTable } from '../output.ts';
 import { resolveConfig, surroundings } from '../resolve-config.ts';
+import { runningDaemon } from '../running-daemon/daemon-file.ts';
 import { toHtml, toMarkdown, toText, wordsOf } from './render-transcript.ts';
 
 export type ListFlags = {

@@ -38,7 +38,10 @@ export function acpConnect(
 export const AUTO = 'auto';
 
 async function ownDaemon(config: string | undefined): Promise<Remote> {
-  const [{ ensureDaemon }, { localToken }] = await Promise.all([import('../daemon/background.ts'), import('../daemon/local-token.ts')]);
+  const [{ ensureDaemon }, { localToken }] = await Promise.all([
+    import('../running-daemon/background.ts'),
+    import('../running-daemon/local-token.ts'),
+  ]);
   const { stateDir } = surroundings({});
   const args = ['--no-console', ...(config === undefined ? [] : ['--config', path.resolve(config)])];
   const { daemon, isNew } = await ensureDaemon(stateDir, args);

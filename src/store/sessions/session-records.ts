@@ -186,6 +186,6 @@ export function compactedBytes(head: string): number {
 export function toolsText(tools: SessionRecord['tools']): string {
   if (!tools) return 'none offered';
   const { transport, state, names } = tools;
-  if (state === 'offered') return `offered by ${transport}, not taken`;
+  if (state === 'offered') return `offered by ${transport}, not connected`;
   return names ? `${names.length} by ${transport}${state === 'called' ? ', used' : ''}` : `by ${transport} (${state})`;
 }

@@ -4,7 +4,7 @@ import { areSettings, createSessionState, parseRecord, toolsText } from '../../.
 
 test.each([
   [undefined, 'none offered'],
-  [{ transport: 'http', state: 'offered' }, 'offered by http, not taken'],
+  [{ transport: 'http', state: 'offered' }, 'offered by http, not connected'],
   [{ transport: 'http', state: 'connected' }, 'by http (connected)'],
   [{ transport: 'stdio', state: 'listed', names: ['a', 'b'] }, '2 by stdio'],
   [{ transport: 'acp', state: 'called', names: ['a', 'b'] }, '2 by acp, used'],

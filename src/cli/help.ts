@@ -65,7 +65,9 @@ const PAGES: Readonly<Record<string, string>> = {
   auth: 'agents',
   config: 'configuration',
   policy: 'policy',
+  'policy bundle': 'scale-out',
   audit: 'policy',
+  'audit collect': 'scale-out',
   changes: 'sandbox',
   sessions: 'records',
   replay: 'records',
@@ -98,14 +100,19 @@ export function groupCommands(program: Command): void {
 /** The last line of a command's help names the page about it. */
 export function namePages(program: Command): void {
   for (const command of program.commands) {
-    const page = PAGES[command.name()];
-    if (page !== undefined) addPage(command, page);
+    const name = command.name();
+    const page = PAGES[name];
+    if (page !== undefined) addPage(command, name, page);
   }
 }
 
-function addPage(command: Command, page: string): void {
+/** `name`: with those of the commands above it. */
+function addPage(command: Command, name: string, page: string): void {
   command.addHelpText('after', `\nMore: switchboard help ${page}`);
-  for (const below of command.commands) addPage(below, page);
+  for (const below of command.commands) {
+    const full = `${name} ${below.name()}`;
+    addPage(below, full, PAGES[full] ?? page);
+  }
 }
 
 /** Prints usage errors of a command and its subcommands in our format: the problem, and below it what to type instead. */

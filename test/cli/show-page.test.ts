@@ -26,3 +26,12 @@ test('the help of every command names its page', () => {
   });
   expect(without).toEqual(['']);
 });
+
+test('the commands for several machines name their page, also where their group has another', () => {
+  const pageOf = (name: string) => {
+    const found = allCommands().find(({ words }) => words.join(' ') === name);
+    return found && /help ([a-z-]+)\n$/.exec(helpOf(found.command))?.[1];
+  };
+  const names = ['host list', 'bus init', 'audit collect', 'audit verify', 'policy bundle', 'policy bundle sign', 'policy check'];
+  expect(names.map(pageOf)).toEqual(['scale-out', 'scale-out', 'scale-out', 'policy', 'scale-out', 'scale-out', 'policy']);
+});

@@ -77,6 +77,7 @@ function histories(): void {
     ['an agent goes on with a load that the client has closed, behind a resume', 518_263],
     ['two changes of agent arrive in one read, and the first is cancelled', 150_006_311],
     ['a permission request has exceeded its limit soon after it is shown, because initialize was slow on a bus', 2_000_002_007],
+    ['the policy ends an agent on a bus while updates that were held back are being passed on', 2_000_009_378],
   ])('%s: seed %i', async (_, one) => {
     expect((await runSeeds(one, 1)).failed).toEqual([]);
   });

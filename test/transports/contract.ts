@@ -110,5 +110,18 @@ export function holdsTheContract(carrier: Carrier): void {
         transport.kill();
       });
     });
+
+    test('reports an end by kill after the call, never in the middle of what its caller does', async () => {
+      await using(carrier, async (transport) => {
+        const back = collect(transport);
+        transport.toAgent.write(Buffer.from('a\n'));
+        await back.until(2);
+        let isDone = false;
+        const wasDone = new Promise<boolean>((resolve) => transport.onExit(() => resolve(isDone)));
+        transport.kill();
+        isDone = true;
+        expect(await wasDone).toBe(true);
+      });
+    });
   });
 }

@@ -188,7 +188,8 @@ export async function startEdge({ bus, tenant, principal, clock, random, report,
       },
       kill() {
         isKilled = true;
-        link?.reset('the client has ended the connection');
+        // The caller is in the middle of something, and hears of the end afterwards, as of that of a process.
+        queueMicrotask(() => link?.reset('the client has ended the connection'));
       },
     };
   }

@@ -21,7 +21,7 @@ export type ConnectOnBus = (agent: BusAgent, context: ProcessContext, connection
 /** Without a bus: the configuration has changed since the start. */
 export const unlessOnBus = (_: BusAgent): Transport => unstartable({ why: 'there is no bus', next: 'Restart switchboard' });
 
-export type Launch = {
+type Launch = {
   readonly onBus: (agent: BusAgent) => Transport;
   /** In the environment of the agent's processes, to find those that it leaves behind. */
   readonly mark: string;

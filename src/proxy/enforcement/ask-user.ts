@@ -80,15 +80,22 @@ const OPTIONS = [
 /** `cancelled`: the whole turn was. `withdrawn`: the agent no longer waits. */
 export type Reply = 'allowed' | 'refused' | 'cancelled' | 'withdrawn';
 
-/** Asks the user in `session`. Calls back exactly once, unless the agent's connection ends first. */
+type ToAsk = {
+  /** The user is asked here. */
+  readonly session: Session;
+  readonly idText: string;
+  readonly shown: Shown;
+  readonly signal?: AbortSignal;
+  /** A tool call that the client knows already. */
+  readonly toolCallId?: string | undefined;
+};
+
+/** Calls back exactly once, unless the agent's connection ends first. */
 export function requestPermission(
   deps: EnforcementDeps,
   evaluation: Evaluation,
-  session: Session,
-  idText: string,
-  shown: Shown,
+  { session, idText, shown, signal, toolCallId: known }: ToAsk,
   then: (reply: Reply) => void,
-  { signal, toolCallId: known }: { readonly signal?: AbortSignal; readonly toolCallId?: string | undefined } = {},
 ): void {
   const { agent, action, decision } = evaluation;
   const sessionId = session.publicId;
@@ -166,22 +173,14 @@ export function askAboutCall(
   }
   return new Promise((resolve) => {
     const idText = JSON.stringify(`call-${randomUUID()}`);
-    requestPermission(
-      deps,
-      evaluation,
-      session,
-      idText,
-      shown,
-      (reply) => {
-        if (reply === 'withdrawn') return resolve(refused(WITHDRAWN));
-        if (reply !== 'allowed') return resolve(refused('the user did not allow it'));
-        // The policy may have changed meanwhile.
-        const now = evaluateNow();
-        if (now.verdict !== 'deny') return resolve(allowed);
-        recordLate(deps, now, now.decision.why);
-        resolve(refused(`denied by policy: ${now.decision.why}`));
-      },
-      { signal, toolCallId },
-    );
+    requestPermission(deps, evaluation, { session, idText, shown, signal, toolCallId }, (reply) => {
+      if (reply === 'withdrawn') return resolve(refused(WITHDRAWN));
+      if (reply !== 'allowed') return resolve(refused('the user did not allow it'));
+      // The policy may have changed meanwhile.
+      const now = evaluateNow();
+      if (now.verdict !== 'deny') return resolve(allowed);
+      recordLate(deps, now, now.decision.why);
+      resolve(refused(`denied by policy: ${now.decision.why}`));
+    });
   });
 }

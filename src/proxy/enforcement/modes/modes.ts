@@ -128,7 +128,8 @@ export function confirmsChange(
   const why = `${SUSPECT}: what it does not ask about, the policy cannot prevent`;
   const waiting = { ...evaluation, request: Buffer.from(evaluation.request), decision: { ...evaluation.decision, why } };
   const shown = { title: `Set ${agent.title} to "${name}"? ${why}.`, kind: 'switch_mode' };
-  requestPermission(deps, waiting, session, JSON.stringify(`mode-${randomUUID()}`), shown, (reply) => {
+  const idText = JSON.stringify(`mode-${randomUUID()}`);
+  requestPermission(deps, waiting, { session, idText, shown }, (reply) => {
     if (reply === 'allowed') stateOf(session).confirmedModes.add(name);
     then(
       kept,

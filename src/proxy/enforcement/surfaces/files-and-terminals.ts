@@ -83,7 +83,7 @@ export function fileOrTerminal(deps: EnforcementDeps, incoming: IncomingRequest)
   const waitingFrame = detach(frame);
   const waiting = detached(evaluation);
   queue.isAsking = true;
-  requestPermission(deps, waiting, session, idText, surface.shown, (reply) => {
+  requestPermission(deps, waiting, { session, idText, shown: surface.shown }, (reply) => {
     // The policy may have changed meanwhile, or the target of the path.
     const now = reply === 'allowed' ? evaluateNow(waiting.request) : waiting;
     const isSame = JSON.stringify(now.action.paths) === JSON.stringify(waiting.action.paths);

@@ -77,7 +77,7 @@ export function mcpCall(deps: EnforcementDeps, incoming: IncomingRequest): void 
   }
   const waitingFrame = detach(frame);
   const waiting = detached(evaluation);
-  requestPermission(deps, waiting, session, idText, shown, (reply) => {
+  requestPermission(deps, waiting, { session, idText, shown }, (reply) => {
     const now = reply === 'allowed' ? evaluateNow(waiting.request) : undefined;
     decided(now !== undefined && now.verdict !== 'deny');
     if (now === undefined) return refuse('the user refused it');

@@ -1,5 +1,6 @@
 // Runs many seeds of the simulator: `npm run sim -- --seeds 10000 [--from 1] [--jobs 2]`, of the proxy, with --bus of the proxy with its
-// agents on hosts of a bus that fails, or with --clients of the client multiplexer. Exits with 1 if a seed fails, and names it.
+// agents on hosts of a bus that fails, or with --clients of the client multiplexer. --fleet runs nothing: it computes what --sessions sessions
+// on many hosts cost. Exits with 1 if a seed fails, and names it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
@@ -24,6 +25,8 @@ async function main() {
       trace: { type: 'string', default: '60' },
       clients: { type: 'boolean', default: false },
       bus: { type: 'boolean', default: false },
+      fleet: { type: 'boolean', default: false },
+      sessions: { type: 'string', default: '100000' },
     },
   });
   const from = Number(values.from ?? (values.bus ? BUS_SEEDS + 1 : 1));
@@ -32,6 +35,10 @@ async function main() {
   const startedMs = performance.now();
   try {
     const bundle = path.join(dir, 'sim.cjs');
+    if (values.fleet) {
+      await bundleTo(bundle, 'test/sim/fleet/fleet.ts');
+      return console.log(createRequire(import.meta.url)(bundle).report(Number(values.sessions)));
+    }
     await bundleTo(bundle, values.clients ? 'test/attach/seeds.ts' : 'test/sim/seeds.ts');
     const { addTotals, noTotals, summary } = createRequire(import.meta.url)(bundle);
     const totals = noTotals();

@@ -4,7 +4,7 @@ import { LEASE_MS } from './lease.ts';
 import { subjects } from './records.ts';
 
 /** Where a session was is known for this long after it was opened last. */
-const SESSIONS_MS = 30 * 24 * 3600_000;
+export const SESSIONS_MS = 30 * 24 * 3600_000;
 
 export const openHosts = (bus: Bus, tenant: string): Promise<Directory> => bus.directory(subjects(tenant).hosts, { ttlMs: LEASE_MS });
 export const openSessions = (bus: Bus, tenant: string): Promise<Directory> =>

@@ -42,9 +42,9 @@ export type Link = {
 /** 32 kB and 512 kB: another session on the same bus waits at most some milliseconds behind a large frame. */
 export const LINK_LIMITS: LinkLimits = { windowBytes: 512 * 1024, chunkBytes: 32 * 1024 };
 /** Unacknowledged messages are sent again. */
-const TICK_MS = 500;
+export const TICK_MS = 500;
 /** Says that this end is alive. */
-const HEARTBEAT_TICKS = 4;
+export const HEARTBEAT_TICKS = 4;
 /** When the other end counts as away. */
 const AWAY_MS = 5000;
 /** How long an end waits for the last acknowledgements. */

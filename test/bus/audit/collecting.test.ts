@@ -1,11 +1,12 @@
 // Collecting over the buses that need nothing installed, and what happens around it.
-import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { openCollectedLogs } from '../../../src/audit/collected-logs.ts';
 import { createBroker } from '../../../src/bus/broker.ts';
 import { BusFailure, type Stream } from '../../../src/bus/bus.ts';
+import fc from '../../generated.ts';
 import { echoHost } from '../cluster/echo-host.ts';
 import { busOverWebSocket } from '../websocket-peer.ts';
 import { collect, collectsLogs, folder, hostOn, linesOf, startCollector } from './collecting.ts';
@@ -102,4 +103,38 @@ test('a host without a log has nothing to send', async () => {
   mkdirSync(host.dir, { recursive: true });
   await host.send();
   expect([host.reports, existsSync(host.dir)]).toEqual([[], true]);
+});
+
+/** What may happen, in any order: `die` ends the host and begins its next incarnation, `forget` a new bus, `cut` half a line in the collector's file. */
+const STEPS = ['decide', 'send', 'collect', 'die', 'forget', 'cut'] as const;
+
+test('whatever dies in between, each line arrives once and in order', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.constantFrom(...STEPS), { minLength: 12, maxLength: 24 }), async (steps) => {
+      const state = mkdtempSync(path.join(os.tmpdir(), 'switchboard-steps-'));
+      const dir = path.join(state, 'collected');
+      let bus = createBroker(Date.now).connect();
+      const host = () => hostOn(bus, 'one', 'h1', state);
+      let log = host().begin();
+      const written = new Map<string, string[]>();
+      try {
+        for (const step of [...steps, 'decide', 'die', 'send', 'collect'] as const) {
+          if (step === 'decide') log.decide(3);
+          if (existsSync(log.file)) written.set(log.incarnation, linesOf(log.file));
+          if (step === 'send') await host().send();
+          if (step === 'collect') expect((await collect(bus, 'one', dir)).problems).toEqual([]);
+          if (step === 'forget') bus = createBroker(Date.now).connect();
+          const file = path.join(dir, 'h1', `${log.incarnation}.jsonl`);
+          if (step === 'cut' && existsSync(file)) appendFileSync(file, '{"seq":4,"ti');
+          if (step !== 'die') continue;
+          log.kill();
+          log = host().begin();
+        }
+        for (const [incarnation, lines] of written) expect(linesOf(path.join(dir, 'h1', `${incarnation}.jsonl`))).toEqual(lines);
+      } finally {
+        rmSync(state, { recursive: true, force: true });
+      }
+    }),
+    { numRuns: 25 },
+  );
 });

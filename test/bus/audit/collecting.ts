@@ -40,8 +40,8 @@ export function folder(): string {
 export const linesOf = (file: string): string[] => readFileSync(file, 'utf8').trimEnd().split('\n');
 
 /** A host that has only its log. */
-export function hostOn(bus: Bus, tenant: string, host = 'h1') {
-  const dir = incarnationLogs(folder(), tenant, host);
+export function hostOn(bus: Bus, tenant: string, host = 'h1', state = folder()) {
+  const dir = incarnationLogs(state, tenant, host);
   const reports: string[] = [];
   const sender = () => sendLogs({ bus, tenant, host, dir, clock: systemBusClock, report: (text) => reports.push(text) });
   return {

@@ -1,9 +1,10 @@
-// The Dockerfile's rules, and the Kubernetes base against a small schema that knows every field used: a misspelt field fails.
+// The Dockerfile's rules, and the Kubernetes base against a small schema that knows every field used.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { claim, deployment, labels, metadata, port } from './kubernetes-schemas.ts';
 
 const config = path.resolve(import.meta.dirname, '../../config');
 const base = path.join(config, 'kubernetes', 'base');
@@ -29,63 +30,8 @@ test('the Dockerfile pins its base, ends as a user without rights, and asks for 
   expect(JSON.parse(command)).toHaveLength(3);
 });
 
-const labels = z.record(z.string(), z.string());
-const metadata = z.strictObject({ name: z.string().regex(/^[a-z0-9-]+$/), labels });
-const port = z.union([z.string(), z.int()]);
-const probe = z.strictObject({
-  httpGet: z.strictObject({ path: z.string().startsWith('/'), port }),
-  failureThreshold: z.int().optional(),
-  periodSeconds: z.int().optional(),
-});
-const container = z.strictObject({
-  name: z.string(),
-  image: z.string(),
-  env: z.array(z.strictObject({ name: z.string(), value: z.string() })),
-  ports: z.array(z.strictObject({ name: z.string(), containerPort: z.int() })),
-  securityContext: z.strictObject({
-    allowPrivilegeEscalation: z.literal(false),
-    readOnlyRootFilesystem: z.literal(true),
-    capabilities: z.strictObject({ drop: z.tuple([z.literal('ALL')]) }),
-  }),
-  startupProbe: probe,
-  livenessProbe: probe,
-  readinessProbe: probe,
-  resources: z.strictObject({ requests: z.partialRecord(z.string(), z.string()), limits: z.partialRecord(z.string(), z.string()) }),
-  volumeMounts: z.array(z.strictObject({ name: z.string(), mountPath: z.string().startsWith('/'), readOnly: z.boolean().optional() })),
-});
 const SCHEMAS = {
-  'daemon.yaml': z.strictObject({
-    apiVersion: z.literal('apps/v1'),
-    kind: z.literal('Deployment'),
-    metadata,
-    spec: z.strictObject({
-      replicas: z.literal(1),
-      strategy: z.strictObject({ type: z.literal('Recreate') }),
-      selector: z.strictObject({ matchLabels: labels }),
-      template: z.strictObject({
-        metadata: z.strictObject({ labels }),
-        spec: z.strictObject({
-          automountServiceAccountToken: z.literal(false),
-          terminationGracePeriodSeconds: z.int(),
-          securityContext: z.strictObject({
-            runAsNonRoot: z.literal(true),
-            runAsUser: z.literal(65532),
-            runAsGroup: z.literal(65532),
-            fsGroup: z.literal(65532),
-            seccompProfile: z.strictObject({ type: z.literal('RuntimeDefault') }),
-          }),
-          containers: z.tuple([container]),
-          volumes: z.array(
-            z.union([
-              z.strictObject({ name: z.string(), persistentVolumeClaim: z.strictObject({ claimName: z.string() }) }),
-              z.strictObject({ name: z.string(), configMap: z.strictObject({ name: z.string() }) }),
-              z.strictObject({ name: z.string(), emptyDir: z.strictObject({}) }),
-            ]),
-          ),
-        }),
-      }),
-    }),
-  }),
+  'daemon.yaml': deployment,
   'service.yaml': z.strictObject({
     apiVersion: z.literal('v1'),
     kind: z.literal('Service'),
@@ -95,15 +41,7 @@ const SCHEMAS = {
       ports: z.array(z.strictObject({ name: z.string(), port: z.int(), targetPort: port })),
     }),
   }),
-  'state.yaml': z.strictObject({
-    apiVersion: z.literal('v1'),
-    kind: z.literal('PersistentVolumeClaim'),
-    metadata,
-    spec: z.strictObject({
-      accessModes: z.array(z.enum(['ReadWriteOnce', 'ReadWriteOncePod'])),
-      resources: z.strictObject({ requests: z.partialRecord(z.enum(['storage']), z.string()) }),
-    }),
-  }),
+  'state.yaml': claim,
   'kustomization.yaml': z.strictObject({
     apiVersion: z.literal('kustomize.config.k8s.io/v1beta1'),
     kind: z.literal('Kustomization'),
@@ -130,8 +68,8 @@ test('the parts of the base refer to each other', () => {
   expect(daemon.volumeMounts.map(({ name }) => name)).toEqual(volumes.map(({ name }) => name));
   expect(JSON.stringify(volumes)).toContain(`"claimName":"${read('state.yaml').metadata.name}"`);
   expect(JSON.stringify(volumes)).toContain(`"configMap":{"name":"${map}"}`);
-  const ports = daemon.ports.map(({ name }) => name);
-  for (const { httpGet } of [daemon.startupProbe, daemon.livenessProbe, daemon.readinessProbe]) expect(ports).toContain(httpGet.port);
+  const ports = daemon.ports?.map(({ name }) => name);
+  for (const probe of [daemon.startupProbe, daemon.livenessProbe, daemon.readinessProbe]) expect(ports).toContain(probe?.httpGet.port);
   expect(ports).toContain(read('service.yaml').spec.ports[0].targetPort);
   for (const labelled of [spec.selector.matchLabels, spec.template.metadata.labels, read('service.yaml').spec.selector])
     expect(labelled).toEqual(own.labels);

@@ -144,7 +144,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
   ): Extract<OpenAnswer, { isOpen: false }>['reason'] | undefined {
     if (v > VERSION) return 'unknown version';
     if (nameOf(principal) !== sender) return 'another principal';
-    if (isDraining || isClosed || !lease.isHeld()) return 'draining';
+    if (isDraining || isClosed) return 'draining';
+    if (!lease.isHeld()) return 'no lease';
     if (!agents.includes(agent)) return 'agent missing';
     if (!directories.every(options.allowsDirectory)) return 'directory';
     if (options.policy?.().problem !== undefined) return 'policy';

@@ -81,6 +81,7 @@ const drainRequest = z.object({ v: z.number().int().min(1), drain: z.string() })
 export const REFUSALS = [
   'full',
   'draining',
+  'no lease',
   'agent missing',
   'directory',
   'policy',

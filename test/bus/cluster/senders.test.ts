@@ -2,6 +2,8 @@
 import { expect, test, vi } from 'vitest';
 import { createBroker } from '../../../src/bus/broker.ts';
 import { nameOf } from '../../../src/bus/bus.ts';
+import { systemBusClock } from '../../../src/bus/clock.ts';
+import { FENCE_MS } from '../../../src/bus/cluster/lease.ts';
 import { readOpenAnswer, subjects, write } from '../../../src/bus/cluster/records.ts';
 import { decodeMessage, encodeMessage } from '../../../src/bus/link/messages.ts';
 import { echoHost, edgeOn, newTenant, TO_ECHO } from './echo-host.ts';
@@ -118,5 +120,17 @@ test('a host refuses a session that it cannot look up, instead of saying later t
     );
   expect(await ask({ session: 's1' })).toEqual({ isOpen: false, reason: 'directory away', why: 'no quorum' });
   expect(await ask({})).toMatchObject({ isOpen: true }); // a new session needs no directory
+  await host.close();
+});
+
+test('a host that could not renew its lease refuses sessions for that, and not because it drains', async () => {
+  const bus = broker.connect();
+  const tenant = newTenant();
+  let now = 0;
+  const host = await echoHost(bus, tenant, 'h1', { clock: { ...systemBusClock, monotonicMs: () => now } });
+  now = FENCE_MS + 1;
+  const request = write({ v: 1, edge: 'e', link: 'e_1', agent: 'echo', principal: 'someone' });
+  const answer = readOpenAnswer(await bus.ask(subjects(tenant).openAt('h1', 'someone'), request, 1000));
+  expect(answer).toEqual({ isOpen: false, reason: 'no lease' });
   await host.close();
 });

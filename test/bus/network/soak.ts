@@ -29,6 +29,11 @@ export async function soakBus({ root, minutes, seed, users: count, print }: Soak
   const faults = new Map<string, number>();
   const failures: string[] = [];
   const busy = new Set<Machine>();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      network.remove(); // namespaces outlive the processes in them
+      process.exit(130);
+    });
   try {
     await Promise.all(network.hosts.map(network.startHost));
     const edge = network.startEdge();
@@ -75,12 +80,12 @@ export async function soakBus({ root, minutes, seed, users: count, print }: Soak
         [2, { kind: 'kill', machine: random.pick(hosts) }],
         [3, { kind: 'freeze', machine: random.pick(hosts) }],
         [3, { kind: 'cut', machine: random.pick(hosts) }],
-        [2, { kind: 'cut', machine: edge }],
+        [1, { kind: 'cut', machine: edge }],
         [1, { kind: 'freeze', machine: edge }],
       ] as const);
       if (busy.has(machine)) continue;
       busy.add(machine);
-      const isLong = random.chance(0.15);
+      const isLong = random.chance(0.1);
       const name = `${kind} ${servers.includes(machine) ? 'server' : machine === edge ? 'edge' : 'host'}${isLong ? ' for long' : ''}`;
       faults.set(name, (faults.get(name) ?? 0) + 1);
       await happen(kind, machine, random.int(isLong ? LONG_MS.from : SHORT_MS.from, isLong ? LONG_MS.to : SHORT_MS.to));

@@ -169,11 +169,11 @@ function noteTerminal(proxy: Parts<'registry'>, agent: Agent, session: Session |
 /** Clients know terminals only by id: without this check, one agent could read another's. */
 function terminal(proxy: Parts<'pool' | 'registry'>, agent: Agent, session: Session | undefined, frame: Frame, put: Put): void {
   const terminalId = stringAt(frame.bytes, memberAt(frame.bytes, frame.body, 'terminalId')) ?? '';
-  const owner = proxy.registry.terminalOwner(terminalId);
+  const { registry, pool } = proxy;
   // With one agent, the client decides about a terminal that we have not seen created.
-  const isOwn = owner ? owner.agent === agent && owner.sessionId === session?.publicId : proxy.pool.single !== undefined;
+  const isOwn = registry.isTerminalKnown(terminalId) ? registry.ownsTerminal(terminalId, agent, session) : pool.single !== undefined;
   if (!isOwn) return agent.fail(idTextOf(frame), failure('TERMINAL_FOREIGN', [terminalId]));
-  if (frame.method === 'terminal/release') proxy.registry.removeTerminal(terminalId, session);
+  if (frame.method === 'terminal/release') registry.removeTerminal(terminalId, session);
   put([]);
 }
 

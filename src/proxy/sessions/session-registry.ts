@@ -8,7 +8,8 @@ import type { DelegatedSession } from '../tools/delegation.ts';
 import { createDiscovered, createSession, type Session } from './session.ts';
 import { end, type OpenedWith, opened, restingOf } from './session-state.ts';
 
-type TerminalOwner = { readonly agent: Agent; readonly sessionId: string | undefined };
+/** Delegated sessions have the public id of the session they are for. */
+type TerminalOwner = { readonly agent: Agent; readonly sessionId: string | undefined; readonly delegationId: string | undefined };
 type StoredSession = { readonly agent: string; readonly nativeId: string; readonly cwd?: string | undefined };
 
 export type RegistryDeps = {
@@ -213,14 +214,18 @@ export class SessionRegistry {
     return undefined;
   }
 
-  terminalOwner(terminalId: string): TerminalOwner | undefined {
-    return this.#terminals.get(terminalId);
+  isTerminalKnown(terminalId: string): boolean {
+    return this.#terminals.has(terminalId);
+  }
+  ownsTerminal(terminalId: string, agent: Agent, session: Session | undefined): boolean {
+    const owner = this.#terminals.get(terminalId);
+    return owner?.agent === agent && owner.sessionId === session?.publicId && owner.delegationId === session?.delegation?.id;
   }
   terminalCount(session: Session): number {
     return this.#terminalsOf.get(session)?.size ?? 0;
   }
   addTerminal(terminalId: string, agent: Agent, session: Session | undefined): void {
-    this.#terminals.set(terminalId, { agent, sessionId: session?.publicId });
+    this.#terminals.set(terminalId, { agent, sessionId: session?.publicId, delegationId: session?.delegation?.id });
     if (!session) return;
     const own = this.#terminalsOf.get(session) ?? new Set();
     this.#terminalsOf.set(session, own.add(terminalId));

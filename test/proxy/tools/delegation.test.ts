@@ -106,6 +106,23 @@ test('a terminal created before the delegated session is open belongs to it and 
   expect((await client.got('terminal/release')).msg.params.terminalId).toBe('t');
 });
 
+test('of two delegated sessions of one session, each reaches only its own terminals', async () => {
+  const { client, left, right, ask } = await sent();
+  client.on('terminal/create', () => ({ terminalId: 't' }));
+  void ask();
+  await right.got('session/prompt');
+  right.on('session/new', () => ({ sessionId: 'second' }));
+  const [{ serverId }] = (await left.got('session/new')).msg.params.mcpServers;
+  const params = { name: 'delegate', arguments: { agent: 'right', prompt: 'count again' }, _meta: ENVELOPE };
+  void left.request('mcp/message', { serverId, requestId: '2', method: 'tools/call', params }, 'second call');
+  await right.got('session/prompt', ({ sessionId }) => sessionId === 'second');
+  await right.call('terminal/create', { sessionId: 'delegated', command: 'make' });
+  const refused = await right.refused('terminal/kill', { sessionId: 'second', terminalId: 't' });
+  expect(refused.message).toContain('terminal');
+  client.on('terminal/kill', () => ({}));
+  await right.call('terminal/kill', { sessionId: 'delegated', terminalId: 't' });
+});
+
 // Seed 90046661 of the simulator.
 test('a terminal that the policy asked about before the session was open, and that the user allowed later, is released too', async () => {
   const { enforcement } = memoryEnforcement({ allow: ['delegate', 'mcp(switchboard:delegate)'], default: 'ask' });

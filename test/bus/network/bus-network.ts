@@ -98,8 +98,7 @@ export async function startBusNetwork({
       return { code, output };
     },
     async decides() {
-      for (let left = ATTEMPTS; (await self.command('control', 'host', 'list')).code !== 0; left--)
-        if (left === 0) throw new Error('the servers do not decide anything');
+      await untilDecided(() => self.command('control', 'host', 'list'));
     },
     noted(what) {
       const counts = new Map<string, number>();
@@ -130,7 +129,7 @@ export async function startBusNetwork({
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     await Promise.all(servers.map(self.startServer));
-    await created(self);
+    await untilDecided(() => self.command('admin', 'bus', 'create'));
     return self;
   } catch (error) {
     self.remove();
@@ -138,14 +137,14 @@ export async function startBusNetwork({
   }
 }
 
-const ATTEMPTS = 20;
+const ELECTIONS_MS = 40_000;
 
-/** A new cluster takes a few seconds to elect the leader that creates directories. */
-async function created(network: BusNetwork): Promise<void> {
-  for (let left = ATTEMPTS; ; left--) {
-    const { code, output } = await network.command('admin', 'bus', 'create');
+/** Servers that have just met elect leaders; meanwhile commands fail, some at once. */
+async function untilDecided(run: () => ReturnType<BusNetwork['command']>): Promise<void> {
+  for (const deadline = performance.now() + ELECTIONS_MS; ; ) {
+    const { code, output } = await run();
     if (code === 0) return;
-    if (left === 0) throw new Error(`bus create: ${output}`);
+    if (performance.now() > deadline) throw new Error(`the servers do not decide anything: ${output}`);
   }
 }
 

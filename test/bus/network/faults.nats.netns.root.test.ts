@@ -62,7 +62,7 @@ test('every request is answered once and in time, and no prompt runs twice, what
   expect([...users.problems, ...ranTwice(users, network.noted('runs'))]).toEqual([]);
   expect(users.ended.size).toBeGreaterThan(50);
   edge.stdin?.end();
-}, 120_000);
+}, 180_000);
 
 /** A session on each host. */
 async function sessionsByHost({ hosts }: BusNetwork, users: Users): Promise<{ readonly a: string; readonly b: string }> {

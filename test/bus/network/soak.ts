@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { seeded } from '../../sim/random.ts';
-import { type BusNetwork, startBusNetwork } from './bus-network.ts';
+import { startBusNetwork } from './bus-network.ts';
 import type { Machine } from './namespaces.ts';
 import { createUsers, ranTwice } from './users.ts';
 
@@ -99,20 +99,7 @@ export async function soakBus({ root, minutes, seed, users: count, print }: Soak
     if (kind === 'cut') return machine.join();
     if (kind === 'freeze') return machine.signal('SIGCONT');
     if (network.servers.includes(machine)) return network.startServer(machine);
-    await hostAgain(network, machine);
-  }
-}
-
-/** Its name is free when its lease has expired, and there must be a bus. */
-async function hostAgain(network: BusNetwork, machine: Machine): Promise<void> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      await network.startHost(machine);
-      return;
-    } catch (error) {
-      if (attempt === 60) throw error;
-      await delay(1000);
-    }
+    await network.startHost(machine);
   }
 }
 

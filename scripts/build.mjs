@@ -58,6 +58,8 @@ const options = {
   sourcemap: true,
   sourcesContent: false,
   legalComments: 'linked',
+  // stdout belongs to the protocol, and some packages print (a NATS client when its connection breaks).
+  drop: ['console'],
   define: {
     'process.env.SWITCHBOARD_VERSION': JSON.stringify(version),
     // `ws` would look for native modules that are not installed.

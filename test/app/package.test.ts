@@ -1,7 +1,7 @@
 // The package as npm builds it, in an empty directory: its types compile, and the documented examples work.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -37,6 +37,16 @@ test('it contains every file that package.json names', () => {
   expect(files.length).toBe(3);
   expect(files.filter((file) => !existsSync(path.join(installed, file)))).toEqual([]);
   expect(existsSync(path.join(installed, 'src'))).toBe(false);
+});
+
+test('nothing in it prints with `console`, not even a bundled package: stdout belongs to the protocol', () => {
+  const dist = path.join(dir, 'node_modules', 'acp-switchboard', 'dist');
+  const scripts = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => /\.c?js$/.test(file) && !file.startsWith('console'),
+  );
+  expect(scripts.length).toBeGreaterThan(20);
+  const prints = scripts.filter((file) => /(?<![.\w])console\.\w+\(/.test(readFileSync(path.join(dist, file), 'utf8')));
+  expect(prints).toEqual([]);
 });
 
 test('the examples in docs/embedding.md compile and run, and the first prints the documented output', async () => {

@@ -113,9 +113,10 @@ export function holdsTheContract(carrier: Carrier): void {
 
     test('reports an end by kill after the call, never in the middle of what its caller does', async () => {
       await using(carrier, async (transport) => {
+        const line = Buffer.from('{"jsonrpc":"2.0","method":"_here"}\n');
         const back = collect(transport);
-        transport.toAgent.write(Buffer.from('a\n'));
-        await back.until(2);
+        transport.toAgent.write(line);
+        await back.until(line.length);
         let isDone = false;
         const wasDone = new Promise<boolean>((resolve) => transport.onExit(() => resolve(isDone)));
         transport.kill();

@@ -26,10 +26,12 @@ export function connectRemote(remote: Remote, limits: ConnectLimits): Transport 
   let connector: Connector | undefined;
   let isKilled = false;
   let opened = () => {};
-  const over = (how: Exit) => {
-    streams.ended();
-    exit.happened(how);
-  };
+  // Not in the middle of a `kill` or a write: its caller may be passing frames on that come before the end.
+  const over = (how: Exit) =>
+    queueMicrotask(() => {
+      streams.ended();
+      exit.happened(how);
+    });
   const opening = connectorOf(remote)
     .then((open) => {
       const tls = tlsOptions(remote);

@@ -1,7 +1,8 @@
 // Edges and hosts as real processes on a real NATS server: what works, and what each loss means for a client.
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { type NatsServer, startNats } from '../bus/nats-server.ts';
-import { clusterOn, type HostProcess } from './bus.ts';
+import { builtAs, clusterOn, type HostProcess } from './bus.ts';
 import { type Client, type Json, open, prompt, type Stage, test } from './harness.ts';
 
 let server: NatsServer;
@@ -152,6 +153,29 @@ describe('draining', () => {
     }
     expect((await hostOf(await pidOf(client, id), hosts)).name).toBe(where.name);
     await client.close();
+  });
+});
+
+describe('a rolling upgrade', () => {
+  test('the running turn ends on the draining host, new sessions go to the next version, and then the old ones, too', async ({ stage }) => {
+    const cluster = at(stage);
+    const before = await cluster.host('before');
+    const client = await cluster.edge();
+    const { id } = await open(client, stage.cwd);
+    const turn = prompt(client, id, '/slow 3');
+    await client.got('session/update');
+    const next = await cluster.host('next', { program: builtAs('9.9.9', path.join(stage.dir, 'next-version')) });
+    expect((await cluster.command('host', 'drain', 'before', '--config', cluster.config())).code).toBe(0);
+    const other = await open(client, stage.cwd);
+    expect((await hostOf(await pidOf(client, other.id), [before, next])).name).toBe('next');
+    const { stdout } = await cluster.command('host', 'list', '--config', cluster.config(), '--json');
+    const hosts: readonly Json[] = JSON.parse(stdout).data;
+    expect(hosts.find(({ host }) => host === 'next')).toMatchObject({ version: '9.9.9', isDraining: false });
+    expect(hosts.find(({ host }) => host === 'before')).toMatchObject({ version: expect.not.stringMatching('9.9.9'), isDraining: true });
+    expect((await turn).result.stopReason).toBe('end_turn');
+    await before.stop();
+    expect((await hostOf(await pidOf(client, id), [next])).name).toBe('next');
+    expect(await client.close()).toBe(0);
   });
 });
 

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import readline from 'node:readline';
 import { type Client, hello, type Json, type Stage, SWITCHBOARD } from './harness.ts';
@@ -23,7 +24,11 @@ export type Cluster = {
   readonly bus: { readonly url: string; readonly tenant: string };
   /** The state directory of a host. */
   state(name: string): string;
-  host(name: string, options?: { readonly args?: readonly string[]; readonly config?: Json }): Promise<HostProcess>;
+  /** `program`: another build of the switchboard. */
+  host(
+    name: string,
+    options?: { readonly args?: readonly string[]; readonly config?: Json; readonly program?: string },
+  ): Promise<HostProcess>;
   /** An edge on stdio, initialized. */
   edge(options?: { readonly args?: readonly string[]; readonly config?: Json; readonly home?: string }): Promise<Client>;
   /** A configuration file that names the bus. */
@@ -31,6 +36,19 @@ export type Cluster = {
   /** Runs a command of the switchboard to its end. */
   command(...args: readonly string[]): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
 };
+
+/** A copy of the built command that takes itself for this version. */
+export function builtAs(version: string, dir: string): string {
+  const root = path.join(path.dirname(SWITCHBOARD), '..');
+  const { version: own } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  for (const part of ['package.json', 'bin', 'dist', 'config']) cpSync(path.join(root, part), path.join(dir, part), { recursive: true });
+  for (const file of readdirSync(path.join(dir, 'dist'))) {
+    const at = path.join(dir, 'dist', file);
+    if (file.endsWith('.cache')) rmSync(at); // V8 would take the compiled code, since the length of the source is the same
+    if (/\.c?js$/.test(file)) writeFileSync(at, readFileSync(at, 'utf8').replaceAll(own, version));
+  }
+  return path.join(dir, 'bin', path.basename(SWITCHBOARD));
+}
 
 export function clusterOn(
   stage: Stage,
@@ -46,9 +64,9 @@ export function clusterOn(
   return {
     bus: settings,
     state: (name) => home(name).SWITCHBOARD_HOME,
-    async host(name, { args = [], config = {} } = {}) {
+    async host(name, { args = [], config = {}, program = SWITCHBOARD } = {}) {
       const file = stage.writeConfig(agents, { bus: settings, allow_cwd: [stage.dir], ...config });
-      const child = stage.spawn(process.execPath, [SWITCHBOARD, 'host', '--name', name, '--config', file, '--json', ...args], home(name));
+      const child = stage.spawn(process.execPath, [program, 'host', '--name', name, '--config', file, '--json', ...args], home(name));
       let stderr = '';
       const lines = readline.createInterface({ input: child.stderr as NodeJS.ReadableStream });
       const waiting = new Set<(line: string) => void>();

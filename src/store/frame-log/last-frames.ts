@@ -5,7 +5,7 @@ import type { Secrets } from '../../redaction/redact.ts';
 import type { Frame } from '../../wire/frame.ts';
 import { type Observer, patchedId } from '../../wire/observer.ts';
 import { type FrameBatch, framesOf } from '../../wire/scanner/frame-batch.ts';
-import { idTextOf } from '../../wire/scanner/large-frame.ts';
+import { idTextOf, isLarge } from '../../wire/scanner/large-frame.ts';
 import type { Patch } from '../../wire/writer.ts';
 import type { FrameRecord } from './frame-filter.ts';
 import { createFrameLines, type FrameLine, type Passed, recordsOf, type Side } from './frame-lines.ts';
@@ -84,9 +84,9 @@ export function createLastFrames(name: string, side: Side, secrets: Secrets, now
   const ring = new Ring(now);
 
   function keepFrame(frame: Frame, isReceived: boolean, patches: readonly Patch[]): void {
-    const { bytes } = frame;
-    if (bytes.length <= MAX_HELD_BYTES) ring.keep(frame, isReceived, bytes, patches);
-    else ring.keep(sizeOf(frame), isReceived, undefined, NO_PATCHES);
+    // The `bytes` of a large frame would join its chunks.
+    if (isLarge(frame) || frame.bytes.length > MAX_HELD_BYTES) ring.keep(sizeOf(frame), isReceived, undefined, NO_PATCHES);
+    else ring.keep(frame, isReceived, frame.bytes, patches);
   }
   function keepBatch(batch: FrameBatch, isReceived: boolean): void {
     const { bytes } = batch.first;

@@ -16,8 +16,9 @@ const U = 0x75;
 
 /** The text of a text-only prompt, still escaped; undefined if it has more content or another layout. */
 export function promptSpan(frame: Frame): Span | undefined {
+  if (isLarge(frame)) return undefined; // its `bytes` would join its chunks
   const { bytes, sessionId, body } = frame;
-  if (sessionId === undefined || body === undefined || isLarge(frame) || !isAt(bytes, sessionId.end, PROMPT)) return undefined;
+  if (sessionId === undefined || body === undefined || !isAt(bytes, sessionId.end, PROMPT)) return undefined;
   const start = sessionId.end + PROMPT.length;
   const end = body.end - PROMPT_END.length;
   return end >= start && isAt(bytes, end, PROMPT_END) && stringEnd(bytes, start - 1) === end + 1 ? { start, end } : undefined;

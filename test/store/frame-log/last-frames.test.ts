@@ -1,9 +1,10 @@
 // The last frames of a connection: which they are, with redacted payloads, and what keeping them costs.
 import { PassThrough } from 'node:stream';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createSecrets } from '../../../src/redaction/redact.ts';
 import { createLastFrames } from '../../../src/store/frame-log/last-frames.ts';
 import { createConnection } from '../../../src/wire/connection.ts';
+import { LargeFrame } from '../../../src/wire/scanner/large-frame.ts';
 import { Scanner } from '../../../src/wire/scanner/scanner.ts';
 import { createRecorder } from '../../wire/outputs.ts';
 
@@ -25,7 +26,7 @@ function setUp() {
     await new Promise(setImmediate);
   };
   // biome-ignore lint/suspicious/noExplicitAny: records are read as JSON
-  return { receive, writer, records: () => last.records() as readonly any[] };
+  return { input, receive, writer, records: () => last.records() as readonly any[] };
 }
 
 test('the newest fifty are kept, with their payloads', async () => {
@@ -65,6 +66,16 @@ test('large frames are not kept in memory, and do not push out the others', asyn
   expect(records()).toMatchObject([{ id: 1 }, { kind: 'response', omitted: true }]);
   for (let n = 0; n < 20; n++) await receive({ jsonrpc: '2.0', id: n, result: { x: 'y'.repeat(30_000) } });
   expect(records().length).toBeLessThan(10); // 256 KiB of chunks
+});
+
+test('the chunks of a large frame are not joined', async () => {
+  const { input, records } = setUp();
+  const bytes = vi.spyOn(LargeFrame.prototype, 'bytes', 'get');
+  onTestFinished(() => bytes.mockRestore());
+  const line = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id: 1, result: { x: 'y'.repeat(600_000) } })}\n`);
+  for (let at = 0; at < line.length; at += 65_536) input.emit('data', line.subarray(at, at + 65_536));
+  expect(records()).toMatchObject([{ kind: 'response', bytes: line.length - 1, omitted: true }]);
+  expect(bytes).not.toHaveBeenCalled();
 });
 
 test('a line that is no frame is shown as text', async () => {

@@ -799,16 +799,16 @@ static void send_prompt(int session, int part, const char *text_of_prompt) {
            request_id(client.parts[part].stops_reading ? FLOODED : PROMPT, session, part), client.sessions[session].id, text_of_prompt);
   put_text(&client.out, text);
 }
-/* A prompt that nobody will read. */
+/* A request that nobody will read, and that waits for no turn. */
 static void send_bulk(int session) {
   static char bulk[65537];
   if (!bulk[0]) memset(bulk, 'x', sizeof bulk - 1);
   char text[300];
-  snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"%s\",\"prompt\":[{\"type\":\"text\",\"text\":\"",
+  snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"_bench/bulk\",\"params\":{\"sessionId\":\"%s\",\"text\":\"",
            request_id(FLOODED, session, 0), client.sessions[session].id);
   put_text(&client.out, text);
   put(&client.out, bulk, sizeof bulk - 1);
-  put_text(&client.out, "\"}]}}\n");
+  put_text(&client.out, "\"}}\n");
 }
 /* Keeps the way to the proxy busy without piling up here. */
 static void feed(void) {

@@ -127,7 +127,7 @@ export async function runClient(steps, [command, ...args]) {
     sayStep({ step: 'idle', wallNs: ns(ms), cpuNs: cpu < 0 ? -1 : cpuNs(proxy.pid) - cpu });
   }
   function bulkTo(session) {
-    send('flooded', { method: 'session/prompt', params: { sessionId: session.id, prompt: [{ type: 'text', text: BULK }] } });
+    send('flooded', { method: '_bench/bulk', params: { sessionId: session.id, text: BULK } });
   }
   /** Keeps the stream to the proxy full without buffering here; true if nothing is left to send. */
   function feed() {

@@ -153,7 +153,8 @@ export function createLink({ bus, clock, to, epoch, limits = LINK_LIMITS, lostAf
         if (isClosed || isEnding) return true;
         state.write(chunk);
         schedule();
-        isFull = state.heldBytes >= limits.windowBytes;
+        // Until `drain`, also if a write comes while acknowledgements have made some room: a writer that was told to wait is waiting for it.
+        isFull ||= state.heldBytes >= limits.windowBytes;
         return !isFull;
       },
       cork() {},

@@ -3,19 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect } from 'vitest';
 import { called, HOST_TOOLS, mcpAgent, wordsOf } from '../mcp/tool-sessions.ts';
-import {
-  fixture,
-  type Json,
-  open,
-  type Peer,
-  prompt,
-  Refusal,
-  type ScriptedAgent,
-  type Server,
-  type Stage,
-  test,
-  UNANSWERED,
-} from './harness.ts';
+import { fixture, type Json, open, type Peer, prompt, type ScriptedAgent, type Server, type Stage, test, UNANSWERED } from './harness.ts';
 import { overWebSocket, type RemoteAgent, selfSigned } from './remote-agent.ts';
 
 async function withRemote(stage: Stage, server: Server, work: (remote: RemoteAgent) => Promise<void>): Promise<void> {
@@ -163,28 +151,6 @@ describe('a prompt is never sent twice, when the connection breaks', () => {
       client.notify('session/cancel', { sessionId: id });
       await next;
     });
-  });
-});
-
-test('an agent that still closes the lost connection, and refuses its session meanwhile, is asked again', async ({ stage }) => {
-  const far = stage.agent('far', {
-    turn: (_, text) => (text === 'wait' ? new Promise(() => {}) : { stopReason: 'end_turn' }),
-    capabilities: { loadSession: false, sessionCapabilities: { resume: {} } },
-  });
-  let refusals = 0;
-  far.on('session/resume', () => {
-    if (++refusals < 3) throw new Refusal(-32603, 'The session is closing');
-    return {};
-  });
-  await withRemote(stage, far.server, async ({ url, cut }) => {
-    const client = await stage.connect({ far: remoteServer({ url }) });
-    const { id } = await open(client, stage.cwd);
-    const turn = prompt(client, id, 'wait');
-    await far.got('session/prompt');
-    cut();
-    await turn;
-    expect((await prompt(client, id, 'next')).result).toEqual({ stopReason: 'end_turn' });
-    expect(refusals).toBe(3);
   });
 });
 

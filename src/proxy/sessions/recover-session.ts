@@ -44,9 +44,6 @@ const LEAST_MS = 30_000;
 /** After so many timeouts the agent has probably dropped the request, and the next attempt sends another. */
 const WAITS = 2;
 
-/** A server may still be closing the connection that was lost (qwen 0.24): it is asked again after these times. */
-const REFUSED_AGAIN_MS = [500, 1500];
-
 /** Restarts the agent if need be and reopens the session there: by resume, else by load with the replay withheld. */
 export function recoverSession(proxy: ProxyParts, session: Session, done: Done): void {
   const { agent, publicId, state } = session;
@@ -65,8 +62,6 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
   let waits = 0;
   let asked: ReopenMethod | undefined;
   let abandon = () => {};
-  let refusals = 0;
-  let stopRetry = () => {};
   let isActive = false;
   const op: Recovery = {
     operation: 'recovery',
@@ -86,7 +81,6 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
     done?.(error);
   };
   const finish = (error: ProxyError | undefined): void => {
-    stopRetry();
     session.settle(op, recoveryFailed);
     answerWaiting(error);
   };
@@ -128,9 +122,7 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
           if (answer.outcome !== 'error') return answered(answer, servers);
           servers.revoke();
           if (others.length > 0 && waiting && !isAuthRequired(answer) && !session.isClosing) return attempt(others);
-          const againMs = agent.spec.remote && !isAuthRequired(answer) && !session.isClosing ? REFUSED_AGAIN_MS[refusals++] : undefined;
-          if (againMs === undefined || !waiting) return lost(reasonIn(answer));
-          stopRetry = proxy.context.clock.after(againMs, begin);
+          lost(reasonIn(answer));
         },
       });
     });
@@ -151,9 +143,8 @@ function attemptRecovery(proxy: ProxyParts, session: Session, from: Parameters<t
     }
     finish(undefined);
   };
-  const begin = () => agent.whenReady(() => attempt(reopenMethods(agent.handshake?.result, 'session/resume')), finish);
   session.advance(() => beginRecovery(from, op));
-  begin();
+  agent.whenReady(() => attempt(reopenMethods(agent.handshake?.result, 'session/resume')), finish);
 }
 
 /** The agent's own words. Many put the reason into `data.details`, under a message that says nothing. */

@@ -68,7 +68,7 @@ const PAGES: Readonly<Record<string, string>> = {
   'policy bundle': 'scale-out',
   audit: 'policy',
   'audit collect': 'scale-out',
-  changes: 'sandbox',
+  changes: 'review',
   sessions: 'records',
   replay: 'records',
   logs: 'records',

@@ -24,7 +24,7 @@ const OVERTAKES: ReadonlySet<string> = new Set(['session/cancel', '$/cancel_requ
 const OPENS: ReadonlySet<string> = new Set(['session/load', 'session/resume']);
 /** After them, nothing comes in a session's stream. */
 const CLOSES: ReadonlySet<string> = new Set(['session/close', 'session/delete']);
-/** One comment at the beginning of a stream is a greeting; those that follow show that the peer is alive. */
+/** Some peers send one comment when a stream opens and none later; only those that follow show that the peer is alive. */
 const MIN_COMMENTS = 2;
 /** How soon the stream of a session that the peer does not know yet is tried again; then after twice as long. */
 const FIRST_RETRY_MS = 50;

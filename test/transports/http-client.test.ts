@@ -189,7 +189,7 @@ test('an event stream with an open request that falls silent loses the connectio
   await stop();
 });
 
-test('with keepalive_ms 0, and after one comment as a greeting, a silent stream is never lost', async () => {
+test('with keepalive_ms 0, and after a single comment at its beginning, a silent stream is never lost', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] });
   for (const [onGet, keepaliveMs] of [
     [commenting(() => false), 0],

@@ -18,8 +18,8 @@ export type CollectOptions = {
   readonly onLine: (line: Buffer) => void;
   /** The lines of this log do not follow each other. */
   readonly onBroken: (name: LogName) => void;
-  /** A record that is of no host. */
-  readonly onStrange: (text: string) => void;
+  /** A record that is no part of a host's log. */
+  readonly onUnknownRecord: (text: string) => void;
   /** It cannot go on. */
   readonly onFailure: (error: Error) => void;
 };
@@ -38,8 +38,8 @@ export type Collector = {
 
 const CONFIRM_EVERY_MS = 2000;
 const LOOK_EVERY_MS = 100;
-/** Without any progress. */
-const PATIENCE_MS = 15_000;
+/** Then the bus does not send what it has. */
+const NO_PROGRESS_MS = 15_000;
 const TRIES = 5;
 
 export async function collectLogs({
@@ -49,7 +49,7 @@ export async function collectLogs({
   clock,
   onLine,
   onBroken,
-  onStrange,
+  onUnknownRecord,
   onFailure,
 }: CollectOptions): Promise<Collector> {
   const names = subjects(tenant);
@@ -69,7 +69,7 @@ export async function collectLogs({
     const batch = readBatch(bytes);
     if (!name || !batch) {
       kept = Math.min(kept, sequence);
-      onStrange(`record ${sequence} of "${subject}" is no part of an audit log, or of a later version; it stays on the bus`);
+      onUnknownRecord(`record ${sequence} of "${subject}" is no part of an audit log, or of a later version; it stays on the bus`);
     } else {
       const added = logs.add(name, splitLines(batch.lines), batch.head);
       count += added.lines.length;
@@ -159,7 +159,7 @@ export async function collectLogs({
         if (failed) throw failed;
         if (seen >= end) return work.run(confirmAll);
         if (seen !== before) [before, since] = [seen, now()];
-        else if (now() - since > PATIENCE_MS) throw new BusFailure('timeout', `the bus does not send its records ${seen + 1} to ${end}`);
+        else if (now() - since > NO_PROGRESS_MS) throw new BusFailure('timeout', `the bus does not send its records ${seen + 1} to ${end}`);
         await new Promise<void>((resolve) => clock.after(LOOK_EVERY_MS, resolve));
       }
     },

@@ -73,14 +73,14 @@ export function sendLogs({ bus, tenant, host, dir, clock, report }: SendOptions)
     return known;
   };
 
-  /** Goes on behind the last line that the bus or a collector has. If that is no line of this file, everything is sent: collectors compare. */
+  /** Continues after the last line that the bus or a collector has. If that is no line of this file, everything is sent: collectors compare. */
   async function resume(log: IncarnationLog, state: Sent): Promise<void> {
     const { stream, collected } = await open();
     const record = await stream.last(subjectOf(log));
     const inStream = record && readBatch(record.bytes);
     state.last = (inStream && lastLineOf(inStream.lines)) ?? (await collectedOf(collected, log));
     state.after = record?.sequence ?? 0;
-    state.offset = state.last ? (offsetBehind(log.file, state.last) ?? 0) : 0;
+    state.offset = state.last ? (offsetAfter(log.file, state.last) ?? 0) : 0;
     state.isKnown = true;
   }
   async function collectedOf(collected: Directory, { incarnation }: IncarnationLog): Promise<Head | undefined> {
@@ -171,7 +171,7 @@ export function sendLogs({ bus, tenant, host, dir, clock, report }: SendOptions)
 }
 
 /** Undefined if the file has no such line. */
-function offsetBehind(file: string, { seq, hash }: Head): number | undefined {
+function offsetAfter(file: string, { seq, hash }: Head): number | undefined {
   for (let offset = 0; ; ) {
     const lines = readLines(file, offset, BATCH_BYTES);
     if (lines.length === 0) return undefined;

@@ -46,18 +46,18 @@ export function auditCollect(flags: CollectFlags): Promise<number> {
           clock: systemBusClock,
           onLine: (line) => void (follow && json && process.stdout.write(`${line.toString('utf8')}\n`)),
           onBroken: (name) => void (follow && reporter.check(name).catch(fail)),
-          onStrange: reporter.strange,
+          onUnknownRecord: reporter.warn,
           onFailure: fail,
         });
         await Promise.race([collector.caughtUp(), failure, ...(ended ? [ended] : [])]);
         const verified = await verifyAll(logs, collector);
         const elsewhere = await missingHere(collector, verified);
         for (const log of verified) reporter.found(log, log.problems);
-        for (const text of elsewhere) reporter.strange(text);
+        for (const text of elsewhere) reporter.warn(text);
         if (ended) {
           if (!json) print(`${collector.count} lines collected into ${dir}; new ones follow until Ctrl-C`);
           await Promise.race([ended, failure]);
-        } else report({ dir, tenant, logs: verified, elsewhere: reporter.stranger, count: collector.count }, json === true);
+        } else report({ dir, tenant, logs: verified, warnings: reporter.warnings, count: collector.count }, json === true);
         return reporter.isIntact ? 0 : FOUND_PROBLEMS;
       } finally {
         await collector?.close();
@@ -91,7 +91,7 @@ function unwritable(dir: string, error: unknown): Error {
 /** Says each problem once. */
 function createReporter(logs: CollectedLogs) {
   const known = new Set<string>();
-  const stranger: string[] = [];
+  const warnings: string[] = [];
   const say = (text: string): void => {
     if (!known.has(text)) complain(text);
     known.add(text);
@@ -103,13 +103,13 @@ function createReporter(logs: CollectedLogs) {
     get isIntact() {
       return known.size === 0;
     },
-    stranger,
+    warnings,
     found,
     async check(name: LogName) {
       found(name, (await logs.verify(name)).problems);
     },
-    strange(text: string) {
-      stranger.push(text);
+    warn(text: string) {
+      warnings.push(text);
       say(text);
     },
   };
@@ -139,14 +139,14 @@ type Report = {
   readonly dir: string;
   readonly tenant: string;
   readonly logs: readonly Verified[];
-  readonly elsewhere: readonly string[];
+  readonly warnings: readonly string[];
   readonly count: number;
 };
 
-function report({ dir, tenant, logs, elsewhere, count }: Report, isJson: boolean): void {
+function report({ dir, tenant, logs, warnings, count }: Report, isJson: boolean): void {
   const broken = logs.filter(({ problems }) => problems.length > 0);
-  const isIntact = broken.length === 0 && elsewhere.length === 0;
-  if (isJson) return printData({ dir, tenant, collected: count, isIntact, logs }, elsewhere);
+  const isIntact = broken.length === 0 && warnings.length === 0;
+  if (isJson) return printData({ dir, tenant, collected: count, isIntact, logs }, warnings);
   for (const { notes, ...log } of logs) {
     for (const { says } of notes) complain(`note: ${shown(log)}: ${says}`);
     if (log.isEnded || log.isRunning) continue;

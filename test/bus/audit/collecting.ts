@@ -75,7 +75,7 @@ export async function startCollector(bus: Bus, tenant: string, dir: string) {
   const logs = openCollectedLogs(dir);
   if ('usedBy' in logs) throw new Error('in use');
   const lines: string[] = [];
-  const strange: string[] = [];
+  const unknown: string[] = [];
   const broken: string[] = [];
   const collector = await collectLogs({
     bus,
@@ -84,13 +84,13 @@ export async function startCollector(bus: Bus, tenant: string, dir: string) {
     clock: systemBusClock,
     onLine: (line) => lines.push(line.toString()),
     onBroken: ({ incarnation }) => broken.push(incarnation),
-    onStrange: (text) => strange.push(text),
-    onFailure: (error) => strange.push(error.message),
+    onUnknownRecord: (text) => unknown.push(text),
+    onFailure: (error) => unknown.push(error.message),
   });
   return {
     logs,
     lines,
-    strange,
+    unknown,
     broken,
     collector,
     async stop() {
@@ -102,12 +102,12 @@ export async function startCollector(bus: Bus, tenant: string, dir: string) {
 
 /** Collects what there is; returns the new lines and what is wrong. */
 export async function collect(bus: Bus, tenant: string, dir: string) {
-  const { collector, logs, lines, strange, stop } = await startCollector(bus, tenant, dir);
+  const { collector, logs, lines, unknown, stop } = await startCollector(bus, tenant, dir);
   try {
     await collector.caughtUp();
     const reports = await Promise.all(logs.all().map(logs.verify));
     const problems = reports.flatMap((report) => report.problems.map(({ kind, says }) => `${kind}: ${says}`));
-    return { lines, strange, problems, notes: reports.flatMap(({ notes }) => notes), isEnded: reports.map(({ isEnded }) => isEnded) };
+    return { lines, unknown, problems, notes: reports.flatMap(({ notes }) => notes), isEnded: reports.map(({ isEnded }) => isEnded) };
   } finally {
     await stop();
   }
@@ -315,7 +315,7 @@ export function collectsLogs(kind: string, start: () => Promise<RestartingPeer>)
       log.decide(1);
       await host.send();
       for (let round = 0; round < 2; round++)
-        expect((await collect(bus, tenant, dir)).strange).toEqual([
+        expect((await collect(bus, tenant, dir)).unknown).toEqual([
           expect.stringMatching(/^record \d+ of "h9\.life" is no part of an audit log, or of a later version; it stays on the bus$/),
         ]);
       expect((await stream.last('h9.life'))?.bytes.toString()).toContain('"v":2');
